@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The configuration as the rest of control works on it: plain structs, made by gw_config_load
+ * (config.h), never changed afterwards.
+ *
+ * Everything below one struct gw_config, strings included, lives in one arena and dies with
+ * gw_config_free; nothing in it may be freed or written alone. Since it is immutable, any number of
+ * threads may read it; whoever frees it sees to it that nobody still does.
+ *
+ * Order is the file's (the main file first, then included ones in order of name) and carries no
+ * meaning: identity is the name. A backend's identity is "pool/name" and survives reloads, its
+ * position does not. Lookups by name are binary searches.
+ */
+#pragma once
+
+#include "base/address.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gw_arena;
+
+#define GW_NAME_MAX	     63u      /* bytes of a name (node, pool, service, backend, zone) */
+#define GW_KEY_MAX	     255u     /* bytes of a member key */
+#define GW_TABLE_SIZE_MAX    5000011u /* largest Maglev table; sizes are prime */
+#define GW_TIMEOUT_MAX_S     3600u    /* flow stamps are 12 bits of seconds */
+#define GW_POOL_BACKENDS_MAX 65534u   /* a slot is a u16 member index, 0xffff means none */
+#define GW_BACKENDS_MAX	     262143u  /* a backend id has 18 bits, 0 means none */
+
+/* Where the file said it; lines and columns from 1. file is the path as it was given to the loader.
+ */
+struct gw_place {
+	const char *file;
+	uint32_t line;
+	uint32_t column;
+};
+
+enum gw_config_path {
+	GW_CONFIG_PATH_XDP,
+	GW_CONFIG_PATH_DPDK,
+};
+
+enum gw_config_xdp_mode {
+	GW_CONFIG_XDP_AUTO,
+	GW_CONFIG_XDP_NATIVE,
+	GW_CONFIG_XDP_GENERIC,
+};
+
+/* Of name, pci and vdev exactly one is set; with path xdp it is name. */
+struct gw_config_interface {
+	const char *name;
+	const char *pci;
+	const char *vdev;	      /* "net_af_packet0,iface=eth1" */
+	enum gw_config_xdp_mode mode; /* path xdp */
+	uint16_t vlan;		      /* 0: untagged */
+	struct gw_place place;
+};
+
+struct gw_config_dataplane {
+	enum gw_config_path path;
+	struct gw_config_interface *interfaces;
+	size_t interface_count;
+	uint16_t *cpus; /* the workers' CPUs in the order given */
+	size_t cpu_count;
+	const char *cpus_text; /* as written, "1" or "1-3,5"; NULL: not given */
+	bool poll_busy;	       /* false: adaptive, workers sleep when idle */
+	uint32_t flows;	       /* entries of the flow table */
+	const char *socket;    /* guideway-dataplane's Unix socket */
+};
+
+struct gw_config_timeouts {
+	/* whole seconds, 1 to GW_TIMEOUT_MAX_S */
+	uint32_t tcp_new;
+	uint32_t tcp_established;
+	uint32_t tcp_closing;
+	uint32_t udp;
+	uint32_t sctp;
+	uint32_t fragment_ms; /* milliseconds */
+};
+
+enum gw_config_check_type {
+	GW_CONFIG_CHECK_NONE, /* every backend counts as healthy */
+	GW_CONFIG_CHECK_TCP,
+	GW_CONFIG_CHECK_HTTP,
+};
+
+enum gw_config_check_via {
+	GW_CONFIG_VIA_DIRECT,
+	GW_CONFIG_VIA_TUNNEL,
+};
+
+/* Numbers low to high, both included. */
+struct gw_config_range {
+	uint16_t low;
+	uint16_t high;
+};
+
+/* A pool's is complete: the defaults are already merged in, key by key. */
+struct gw_config_check {
+	enum gw_config_check_type type;
+	enum gw_config_check_via via;
+	uint32_t interval_ms;
+	uint32_t timeout_ms; /* of the whole probe; at most interval_ms */
+	uint16_t rise;	     /* successes in a row that bring a backend up */
+	uint16_t fall;	     /* failures in a row that take it down */
+	/*
+	 * Not given in the file: the first port of the first service that uses the pool. 0 only in
+	 * a pool that nobody can check: type none, or loaded without GW_CONFIG_DAEMON.
+	 */
+	uint16_t port;
+	const char *path;		/* http: begins with '/' */
+	const char *host;		/* http: the Host header; NULL: the backend's address */
+	struct gw_config_range *expect; /* http: status codes that count as success */
+	size_t expect_count;
+	struct gw_place place;
+};
+
+enum gw_config_backend_state {
+	GW_CONFIG_ACTIVE,
+	GW_CONFIG_DRAIN,    /* no new flows */
+	GW_CONFIG_DISABLED, /* nothing */
+};
+
+struct gw_config_backend {
+	const char *name;    /* unique in the pool */
+	const char *id;	     /* "pool/name", the identity that survives reloads */
+	uint8_t address[16]; /* base/address.h; unique in the pool */
+	const char *key;     /* member key: `key`, else the address in RFC 5952 text */
+	uint32_t weight;     /* 0: no new flows */
+	enum gw_config_backend_state state;
+	const char *zone; /* NULL: none */
+	struct gw_place place;
+	struct gw_place address_place;
+	struct gw_place weight_place; /* file NULL: weight not written */
+};
+
+enum gw_config_encap {
+	GW_CONFIG_ENCAP_IPIP,
+	GW_CONFIG_ENCAP_GUE,
+	GW_CONFIG_ENCAP_GRE,
+	GW_CONFIG_ENCAP_L2,
+};
+
+struct gw_config_pool {
+	const char *name;
+	enum gw_config_encap encap;
+	uint32_t table_size;	   /* a prime */
+	uint8_t panic_below;	   /* per cent of healthy backends; 0: off */
+	bool keep_on_down;	   /* on_down: keep */
+	uint32_t drain_timeout_ms; /* 0: off, a draining backend is never disabled by time */
+	bool entropy;		   /* vary the outer source by flow */
+	uint16_t gue_port;
+	bool gue_checksum;
+	uint16_t mtu; /* 0: the egress interface's */
+	struct gw_config_check check;
+	struct gw_config_backend *backends;
+	size_t backend_count;
+	struct gw_config_backend **by_name; /* backend_count, sorted by name */
+	struct gw_place place;
+	struct gw_place table_size_place; /* file NULL: not written */
+};
+
+#define GW_CONFIG_PROTOCOL_ANY 0 /* otherwise IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP */
+
+enum gw_config_affinity {
+	GW_CONFIG_AFFINITY_5TUPLE,
+	GW_CONFIG_AFFINITY_SOURCE_IP,
+	GW_CONFIG_AFFINITY_SOURCE_IP_SERVICE,
+};
+
+enum gw_config_announce {
+	GW_CONFIG_ANNOUNCE_NONE,
+	GW_CONFIG_ANNOUNCE_L2,
+	GW_CONFIG_ANNOUNCE_BGP,
+};
+
+enum gw_config_no_service {
+	GW_CONFIG_NO_SERVICE_DROP,
+	GW_CONFIG_NO_SERVICE_HOST,
+};
+
+struct gw_config_service_address {
+	struct gw_prefix prefix;
+	struct gw_place place;
+};
+
+struct gw_config_service_ports {
+	struct gw_config_range range; /* any: 0-65535 */
+	struct gw_place place;
+};
+
+/* Serves each of its addresses on each of its ports. */
+struct gw_config_service {
+	const char *name;
+	struct gw_config_service_address *addresses;
+	size_t address_count;
+	uint8_t protocol;
+	struct gw_config_service_ports *ports; /* protocol any: one entry, any */
+	size_t port_count;
+	const struct gw_config_pool *pool;
+	const char *pool_name;
+	enum gw_config_affinity affinity;
+	enum gw_config_announce announce;
+	enum gw_config_no_service no_service; /* the same in all services of one address */
+	struct gw_place place;
+	struct gw_place pool_place;
+};
+
+/* The outer source by family; the prefixes are what entropy varies it within. */
+struct gw_config_node {
+	const char *name; /* NULL: not given */
+	bool has_source_ipv4;
+	bool has_source_ipv6;
+	bool has_source_prefix_ipv4;
+	bool has_source_prefix_ipv6;
+	uint8_t source_ipv4[16];
+	uint8_t source_ipv6[16];
+	struct gw_prefix source_prefix_ipv4;
+	struct gw_prefix source_prefix_ipv6;
+};
+
+struct gw_config {
+	struct gw_config_node node;
+	uint64_t hash_seed;
+	const char
+		*hash_seed_file; /* the seed is a secret and came from here; NULL: from the file */
+	struct gw_config_dataplane dataplane;
+	struct gw_config_timeouts timeouts;
+	struct gw_config_check default_check;
+	struct gw_config_pool *pools;
+	size_t pool_count;
+	struct gw_config_pool **pools_by_name;
+	struct gw_config_service *services;
+	size_t service_count;
+	struct gw_config_service **services_by_name;
+	const char *state_dir;	    /* state file and the like */
+	const char *xdp_pin_dir;    /* below a bpffs */
+	const char *api_unix;	    /* the API's socket */
+	const char *metrics_listen; /* "127.0.0.1:9391" as written; NULL: off */
+	uint8_t metrics_address[16];
+	uint16_t metrics_port;
+	const char **files; /* every configuration file read, the main one first */
+	size_t file_count;
+	struct gw_arena *arena;
+};
+
+/* All of it; NULL is fine. */
+void gw_config_free(struct gw_config *config);
+
+/* NULL: no such name. */
+struct gw_config_pool *gw_config_pool_find(const struct gw_config *config, const char *name);
+struct gw_config_service *gw_config_service_find(const struct gw_config *config, const char *name);
+struct gw_config_backend *gw_config_backend_find(
+	const struct gw_config_pool *pool, const char *name);
+
+/* The words of the file for the enums above; never NULL for a valid value. */
+const char *gw_config_path_name(enum gw_config_path path);
+const char *gw_config_xdp_mode_name(enum gw_config_xdp_mode mode);
+const char *gw_config_check_type_name(enum gw_config_check_type type);
+const char *gw_config_backend_state_name(enum gw_config_backend_state state);
+const char *gw_config_encap_name(enum gw_config_encap encap);
+const char *gw_config_affinity_name(enum gw_config_affinity affinity);
+const char *gw_config_protocol_name(uint8_t protocol);
