@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * What the XDP program and its user space share beyond objects.h: the maps' names and values.
+ *
+ *	gw_config    array[1], mmapable   struct gw_xdp_config: seeds, timeouts, heartbeat, ports
+ *	gw_vips      hash                 address (16 bytes) -> struct gw_vip, full-length prefixes
+ *	gw_vip_trie  LPM trie             struct gw_vip_key -> struct gw_vip, shorter prefixes
+ *	gw_spans     array                struct gw_span; two halves, the publisher fills the idle
+ *one gw_services  array                struct gw_service by service id gw_backends  array struct
+ *gw_backend by backend id, with its live link gw_pools     array of maps        by pool id; inner:
+ *array of struct gw_pool_row gw_flows     array, mmapable      struct gw_flow_bucket gw_counters
+ *per-CPU array[1]     struct gw_counters gw_backend_traffic, gw_service_traffic   per-CPU array of
+ *struct gw_traffic gw_tx_ports  devmap               port index -> ifindex
+ *
+ * An inner map holds one pool, so that one pointer swap changes table and members together:
+ * row 0 is the head, then ceil(table_size / 32) rows of 32 slots (u16), then ceil(members / 16)
+ *rows of 16 backend ids (u32).
+ */
+#pragma once
+
+#include "abi/flow_word.h"
+#include "abi/objects.h"
+
+#define GW_XDP_ABI_VERSION  1u
+#define GW_POOL_ROW_SLOTS   32
+#define GW_POOL_ROW_MEMBERS 16
+#define GW_XDP_MAX_PORTS    32
+
+/* The datapath looks up routes by itself once control has been silent for so long. */
+#define GW_XDP_HEARTBEAT_STALE_NS 3000000000ull
+
+struct gw_pool_head {
+	uint32_t table_size;
+	uint32_t member_count;
+	uint32_t member_row; /* index of the first row of members */
+	uint32_t pool;
+	uint64_t table_version;
+	struct gw_digest digest;
+	uint8_t reserved[24];
+};
+
+struct gw_pool_row {
+	union {
+		struct gw_pool_head head;
+		uint16_t slots[GW_POOL_ROW_SLOTS];
+		uint32_t members[GW_POOL_ROW_MEMBERS];
+	};
+};
+_Static_assert(sizeof(struct gw_pool_row) == 64, "pool row layout");
+
+struct gw_vip_key {
+	uint32_t prefix_length;
+	struct gw_address address;
+};
+
+#define GW_XDP_HAVE_TRIE 0x1u /* some service address is a prefix: look there after a miss */
+
+struct gw_xdp_config {
+	uint32_t abi_version;
+	uint32_t flags;
+	uint64_t hash_seed;
+	uint64_t flow_seed;	 /* random, drawn once when the maps are made */
+	uint64_t heartbeat_ns;	 /* CLOCK_MONOTONIC; written by control each second */
+	int64_t clock_offset_ns; /* added to every time read; replay's clock */
+	uint64_t snapshot_version;
+	struct gw_flow_timeouts timeouts;
+	uint32_t bucket_mask; /* buckets of gw_flows - 1 */
+	uint32_t port_count;
+	uint32_t port_ifindex[GW_XDP_MAX_PORTS];
+};
+
+/* The last packet's decision, for replay; written only by a program loaded with tracing on. */
+struct gw_xdp_trace {
+	uint32_t verdict; /* enum gw_verdict */
+	uint32_t reason;  /* enum gw_drop when verdict is drop */
+	uint32_t service; /* GW_NONE when none matched */
+	uint32_t backend; /* global id, or GW_NONE */
+	uint64_t hash;
+	uint32_t slot;
+	uint32_t flow; /* enum gw_trace_flow */
+};
+
+enum gw_trace_flow {
+	GW_TRACE_NONE = 0,	/* never came to the flow table */
+	GW_TRACE_HIT = 1,	/* tracked, stayed */
+	GW_TRACE_NEW = 2,	/* inserted */
+	GW_TRACE_MOVED = 3,	/* tracked, its backend could not keep it */
+	GW_TRACE_UNTRACKED = 4, /* by the table, not remembered */
+};
