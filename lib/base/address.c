@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/address.h"
 
+#include "abi/types.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t mapped_head[12] = {[10] = 0xff, [11] = 0xff};
-
-bool gw_address_is_ipv4(const uint8_t address[static 16])
+static bool is_ipv4(const uint8_t address[16])
 {
-	return !memcmp(address, mapped_head, sizeof(mapped_head));
+	return gw_address_is_ipv4((const struct gw_address *)address);
 }
 
 int gw_address_parse(const char *text, uint8_t address[static 16])
 {
-	uint8_t bytes[16];
+	struct gw_address parsed;
+	uint8_t four[4];
 
-	memcpy(bytes, mapped_head, sizeof(mapped_head));
-	if (inet_pton(AF_INET, text, bytes + 12) != 1) {
-		if (inet_pton(AF_INET6, text, bytes) != 1 || gw_address_is_ipv4(bytes))
-			return -EINVAL;
-	}
-	memcpy(address, bytes, 16);
+	if (inet_pton(AF_INET, text, four) == 1)
+		gw_address_set_ipv4(&parsed, four);
+	else if (inet_pton(AF_INET6, text, parsed.bytes) != 1 || gw_address_is_ipv4(&parsed))
+		return -EINVAL;
+	memcpy(address, parsed.bytes, 16);
 	return 0;
 }
 
@@ -50,7 +50,7 @@ char *gw_address_format(const uint8_t address[static 16], char text[static GW_AD
 	int first, end;
 	char *at = text;
 
-	if (gw_address_is_ipv4(address)) {
+	if (is_ipv4(address)) {
 		snprintf(text, GW_ADDRESS_TEXT, "%u.%u.%u.%u", address[12], address[13],
 			address[14], address[15]);
 		return text;
@@ -115,7 +115,7 @@ int gw_prefix_parse(const char *text, struct gw_prefix *prefix)
 	if (gw_address_parse(bare, address))
 		return -EINVAL;
 	if (slash) {
-		bool ipv4 = gw_address_is_ipv4(address);
+		bool ipv4 = is_ipv4(address);
 
 		if (length_parse(slash + 1, ipv4 ? 32 : 128, &length))
 			return -ERANGE;
@@ -132,7 +132,7 @@ int gw_prefix_parse(const char *text, struct gw_prefix *prefix)
 
 char *gw_prefix_format(const struct gw_prefix *prefix, char text[static GW_PREFIX_TEXT])
 {
-	bool ipv4 = gw_address_is_ipv4(prefix->address) && prefix->length >= 96;
+	bool ipv4 = is_ipv4(prefix->address) && prefix->length >= 96;
 
 	gw_address_format(prefix->address, text);
 	if (prefix->length < 128)

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Room for the longest text and its NUL: 8 groups of 4 digits, 7 colons; a prefix adds "/128". */
@@ -21,9 +20,6 @@ struct gw_prefix {
 	uint8_t address[16];
 	uint8_t length;
 };
-
-/* True when the 16 bytes hold an IPv4 address. */
-bool gw_address_is_ipv4(const uint8_t address[static 16]);
 
 /*
  * Reads "192.0.2.1" or "2001:db8::1" and nothing around it: no zone, no brackets, no blanks, no
