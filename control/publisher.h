@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A publisher puts snapshots in force in one datapath and reads back what the datapath counts.
+ * There is one for DPDK (publish_dpdk.c: sealed memfds over the dataplane's socket) and one for XDP
+ * (publish_xdp.c: pinned maps); the rest of control sees only this table.
+ *
+ * All calls come from the event loop's thread. Publishers hang their own handles on the loop
+ * (socket, netlink, timers) and report through struct gw_publisher_events.
+ */
+#pragma once
+
+#include "abi/key.h"
+#include "abi/snapshot.h"
+#include "abi/verdict.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A finished image (abi/snapshot.h), immutable, all tables present. Counted references: a publisher
+ * that keeps it past publish() takes one. Made by builder.c. `fd` is the sealed memfd that `data`
+ * maps.
+ */
+struct gw_snapshot {
+	const struct gw_snapshot_header *data;
+	size_t size;
+	int fd;
+	unsigned int references;
+};
+
+struct gw_snapshot *gw_snapshot_ref(struct gw_snapshot *snapshot);
+void gw_snapshot_unref(struct gw_snapshot *snapshot); /* NULL is fine */
+
+struct gw_publisher;
+
+struct gw_publisher_events {
+	void *owner;
+	/* The datapath is there and can take snapshots (true), or is gone (false: a new one may
+	 * come). */
+	void (*datapath)(void *owner, bool present, const char *detail);
+	/* The snapshot of this version decides packets now; `took_ns` since publish(). */
+	void (*in_force)(void *owner, uint64_t version, uint64_t took_ns);
+	/* It does not, and what was in force still is; `why` is one line for the log. */
+	void (*refused)(void *owner, uint64_t version, const char *why);
+};
+
+struct gw_flow_answer {
+	bool found;
+	uint32_t backend; /* global id */
+	uint32_t state;	  /* enum gw_flow_state */
+	uint32_t age;	  /* seconds */
+};
+
+/* Sums over workers or CPUs, by global id; the arrays belong to the publisher, valid until the next
+ * call. */
+struct gw_publisher_stats {
+	struct gw_counters counters;
+	const struct gw_traffic *backends;
+	const uint32_t *backend_flows; /* active flows, at most one sweep old */
+	size_t backend_count;
+	const struct gw_traffic *services;
+	size_t service_count;
+	uint64_t flows_active;
+	uint64_t flow_capacity;
+};
+
+struct gw_publisher_ops {
+	const char *name; /* "dpdk", "xdp" */
+	/*
+	 * Starts to put the snapshot in force; the newest one given wins over those still waiting.
+	 * Without a datapath it is kept (referenced) and sent when one appears. Answers by events.
+	 * Returns 0 or -errno.
+	 */
+	int (*publish)(struct gw_publisher *publisher, struct gw_snapshot *snapshot);
+	/* Version in force, 0 for none. After a restart of control: what the datapath still runs.
+	 */
+	uint64_t (*version)(struct gw_publisher *publisher);
+	/* Fresh numbers, within 200 ms. -ENOTCONN without a datapath. */
+	int (*stats)(struct gw_publisher *publisher, struct gw_publisher_stats *stats);
+	/* One flow, exactly. -ENOTCONN without a datapath. */
+	int (*flow)(struct gw_publisher *publisher, const struct gw_flow_key *key,
+		struct gw_flow_answer *answer);
+	/* A JSON object with what is particular to the path (ports, modes, program ids …), for
+	 * `status`. */
+	struct json_t *(*describe)(struct gw_publisher *publisher);
+	/* Lets go; the datapath forwards on. NULL is fine. */
+	void (*close)(struct gw_publisher *publisher);
+};
+
+struct gw_publisher {
+	const struct gw_publisher_ops *ops;
+};
