@@ -44,7 +44,7 @@ struct gw_address {
 	uint8_t bytes[16];
 };
 
-GW_INLINE bool gw_address_holds_ipv4(const struct gw_address *a)
+GW_INLINE bool gw_address_is_ipv4(const struct gw_address *a)
 {
 	uint64_t high;
 	uint32_t middle;
