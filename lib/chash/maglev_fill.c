@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The Maglev table of Envoy, slot for slot (Eisenbud et al., "Maglev: A Fast and Reliable Software
+ * Network Load Balancer", NSDI 2016, section 3.4, with Envoy's weights).
+ *
+ * Each member owns a permutation of the slots: offset, offset + skip, offset + 2 skip ... modulo
+ * the size, which is prime. In turn, members take the first slot of their permutation that is still
+ * free. Weights decide who has a turn: in iteration i, from 1, a member whose i * w is below its
+ * target sits out; otherwise its target grows by the largest w, w being weight / sum as doubles.
+ *
+ * Three things make it fast, and none changes a slot:
+ *
+ * - Free slots are bits of a map that stays in the first cache levels, and four steps of a
+ *   permutation are looked at together, so that one does not wait for the other.
+ * - When few slots are left, walking a permutation until it meets one of them is long; instead the
+ *   distance to each free slot is computed, (slot - at) / skip modulo the size, and the nearest
+ *   wins.
+ * - Turns. Where all weights are equal everybody has a turn in each iteration. Members of the
+ *   largest weight always have one; of the others each knows the next iteration in which i * w
+ *   reaches its target, in a heap, so nobody is asked in iterations it sits out.
+ *
+ * That equal and largest weights never sit out holds in floating point too: the target after i - 1
+ * turns is at most (i-1) w (1 + i * 2^-53), below i * w while i * i < 2^53, and i is at most the
+ * size. This file must be compiled without contraction into fused multiply-add.
+ */
+#include "chash/maglev_fill.h"
+
+#include "chash/prime.h"
+
+#include <xxhash.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fill {
+	const struct maglev_slots *slots;
+	uint64_t *taken;  /* a bit for each slot */
+	uint32_t *vacant; /* the free slots, once few are left; NULL before */
+	uint32_t left;
+	uint32_t tail; /* where few begins */
+};
+
+void maglev_turn_init(struct maglev_turn *turn, const char *key, size_t length, uint32_t size)
+{
+	turn->at = XXH64(key, length, 0) % size;
+	turn->skip = XXH64(key, length, 1) % (size - 1) + 1;
+}
+
+static int fill_init(struct fill *fill, const struct maglev_slots *slots)
+{
+	memset(fill, 0, sizeof(*fill));
+	fill->slots = slots;
+	fill->left = slots->size;
+	/* A distance costs about as much as four steps of a walk of size / left steps. */
+	fill->tail = (uint32_t)(sqrt(slots->size) / 2);
+	fill->taken = calloc(slots->size / 64 + 1, sizeof(*fill->taken));
+	return fill->taken ? 0 : -ENOMEM;
+}
+
+static void fill_free(struct fill *fill)
+{
+	free(fill->taken);
+	free(fill->vacant);
+}
+
+static inline bool fill_taken(const struct fill *fill, uint32_t slot)
+{
+	return fill->taken[slot / 64] >> (slot % 64) & 1;
+}
+
+static inline uint32_t step_on(uint32_t at, uint32_t step, uint32_t size)
+{
+	at += step;
+	return at >= size ? at - size : at;
+}
+
+static inline void fill_take(struct fill *fill, struct maglev_turn *turn, uint32_t slot)
+{
+	fill->taken[slot / 64] |= 1ull << (slot % 64);
+	if (fill->slots->u16)
+		fill->slots->u16[slot] = (uint16_t)turn->member;
+	else
+		fill->slots->u32[slot] = turn->member;
+	fill->left--;
+	turn->at = step_on(slot, turn->skip, fill->slots->size);
+}
+
+static inline void turn_walk(struct fill *fill, struct maglev_turn *turn)
+{
+	uint32_t at = turn->at;
+
+	while (fill_taken(fill, at))
+		at = step_on(at, turn->skip, fill->slots->size);
+	fill_take(fill, turn, at);
+}
+
+static int tail_begin(struct fill *fill)
+{
+	uint32_t found = 0;
+
+	fill->vacant = malloc(fill->left * sizeof(*fill->vacant));
+	if (!fill->vacant)
+		return -ENOMEM;
+	for (uint32_t slot = 0; slot < fill->slots->size; slot++)
+		if (!fill_taken(fill, slot))
+			fill->vacant[found++] = slot;
+	return 0;
+}
+
+/* The free slot that comes first in the turn's permutation, by computing the way to each. */
+static void tail_turn(struct fill *fill, struct maglev_turn *turn)
+{
+	uint32_t size = fill->slots->size;
+	uint64_t inverse = prime_inverse(turn->skip, size);
+	double reciprocal = 1.0 / size;
+	int64_t nearest = INT64_MAX;
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < fill->left; i++) {
+		uint32_t slot = fill->vacant[i];
+		int64_t way = slot >= turn->at ? slot - turn->at : slot + size - turn->at;
+		int64_t product = way * (int64_t)inverse;
+		/* The quotient is exact or one off; both are mended below. */
+		int64_t distance = product - (int64_t)((double)product * reciprocal) * size;
+
+		if (distance < 0)
+			distance += size;
+		if (distance >= size)
+			distance -= size;
+		if (distance < nearest) {
+			nearest = distance;
+			best = i;
+		}
+	}
+	uint32_t slot = fill->vacant[best];
+	fill->vacant[best] = fill->vacant[fill->left - 1];
+	fill_take(fill, turn, slot);
+}
+
+/* One turn. Returns 1 when the table is full, 0 when not, or -ENOMEM. */
+static inline int fill_turn(struct fill *fill, struct maglev_turn *turn)
+{
+	if (fill->left > fill->tail) {
+		turn_walk(fill, turn);
+		return fill->left == 0;
+	}
+	if (!fill->vacant && tail_begin(fill) < 0)
+		return -ENOMEM;
+	tail_turn(fill, turn);
+	return fill->left == 0;
+}
+
+static int fill_equal(struct fill *fill, struct maglev_turn *turns, uint32_t count)
+{
+	int status = 0;
+
+	while (!status)
+		for (uint32_t i = 0; i < count && !status; i++)
+			status = fill_turn(fill, &turns[i]);
+	return status < 0 ? status : 0;
+}
+
+/* ---- weights ----------------------------------------------------------------------------- */
+
+/* What a member's weight makes of it, beside its turn. */
+struct share {
+	double weight; /* normalised */
+	double target;
+};
+
+static double shares_init(
+	struct share *shares, const struct maglev_turn *turns, uint32_t count, bool *equal)
+{
+	uint32_t most = 0, least = UINT32_MAX;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		sum += turns[i].weight;
+		most = turns[i].weight > most ? turns[i].weight : most;
+		least = turns[i].weight < least ? turns[i].weight : least;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		shares[i] = (struct share){turns[i].weight / (double)sum, 0};
+	*equal = most == least;
+	return most / (double)sum;
+}
+
+/* Every member is asked in every iteration: best when few of the answers are no. */
+static int fill_asking(struct fill *fill, struct maglev_turn *turns, struct share *shares,
+	uint32_t count, double most)
+{
+	int status = 0;
+
+	for (uint32_t iteration = 1; !status; iteration++) {
+		for (uint32_t i = 0; i < count && !status; i++) {
+			if (iteration * shares[i].weight < shares[i].target)
+				continue;
+			shares[i].target += most;
+			status = fill_turn(fill, &turns[i]);
+		}
+	}
+	return status < 0 ? status : 0;
+}
+
+/* A heap of (iteration << 32 | position): who has a turn, and when, earliest first. */
+struct agenda {
+	uint64_t *due;
+	uint32_t count;
+};
+
+static void agenda_put(struct agenda *agenda, uint64_t due)
+{
+	uint32_t at = agenda->count++;
+
+	for (; at && agenda->due[(at - 1) / 2] > due; at = (at - 1) / 2)
+		agenda->due[at] = agenda->due[(at - 1) / 2];
+	agenda->due[at] = due;
+}
+
+static uint64_t agenda_take(struct agenda *agenda)
+{
+	uint64_t first = agenda->due[0];
+	uint64_t last = agenda->due[--agenda->count];
+	uint32_t at = 0;
+
+	for (uint32_t child = 1; child < agenda->count; child = 2 * at + 1) {
+		if (child + 1 < agenda->count && agenda->due[child + 1] < agenda->due[child])
+			child++;
+		if (last <= agenda->due[child])
+			break;
+		agenda->due[at] = agenda->due[child];
+		at = child;
+	}
+	agenda->due[at] = last;
+	return first;
+}
+
+/* The first iteration after `now` in which the plain loop would let this member have a turn. */
+static void agenda_plan(struct agenda *agenda, const struct share *share, uint32_t position,
+	uint64_t now, uint32_t limit)
+{
+	double estimate = share->target / share->weight;
+	uint64_t when;
+
+	if (estimate > limit + 2.0)
+		return;
+	when = (uint64_t)estimate;
+	if (when <= now)
+		when = now + 1;
+	while (when > now + 1 && (double)(when - 1) * share->weight >= share->target)
+		when--;
+	while ((double)when * share->weight < share->target)
+		when++;
+	if (when <= limit)
+		agenda_put(agenda, when << 32 | position);
+}
+
+/* Members of the largest weight, then a number past the end of the positions. */
+static uint32_t *leaders_list(const struct share *shares, uint32_t count, double most)
+{
+	uint32_t *leaders = malloc((count + 1) * sizeof(*leaders)), found = 0;
+
+	for (uint32_t i = 0; leaders && i < count; i++)
+		if (shares[i].weight == most)
+			leaders[found++] = i;
+	if (leaders)
+		leaders[found] = UINT32_MAX;
+	return leaders;
+}
+
+static int fill_planned(struct fill *fill, struct maglev_turn *turns, struct share *shares,
+	uint32_t count, double most)
+{
+	struct agenda agenda = {malloc(count * sizeof(*agenda.due)), 0};
+	uint32_t *leaders = leaders_list(shares, count, most);
+	int status = agenda.due && leaders ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < count && !status; i++)
+		if (shares[i].weight < most)
+			agenda_put(&agenda, 1ull << 32 | i);
+	for (uint64_t iteration = 1; !status; iteration++) {
+		const uint32_t *leader = leaders;
+
+		while (!status) {
+			bool due = agenda.count && agenda.due[0] >> 32 == iteration;
+			uint32_t position = due ? (uint32_t)agenda.due[0] : UINT32_MAX;
+
+			if (position == UINT32_MAX && *leader == UINT32_MAX)
+				break;
+			if (*leader < position) {
+				status = fill_turn(fill, &turns[*leader++]);
+				continue;
+			}
+			agenda_take(&agenda);
+			shares[position].target += most;
+			agenda_plan(
+				&agenda, &shares[position], position, iteration, fill->slots->size);
+			status = fill_turn(fill, &turns[position]);
+		}
+	}
+	free(leaders);
+	free(agenda.due);
+	return status < 0 ? status : 0;
+}
+
+/* ---- the two ways in --------------------------------------------------------------------- */
+
+int maglev_fill(struct maglev_turn *turns, uint32_t count, const struct maglev_slots *slots)
+{
+	struct share *shares = malloc(count * sizeof(*shares));
+	struct fill fill;
+	bool equal;
+	int status;
+
+	if (!shares)
+		return -ENOMEM;
+	status = fill_init(&fill, slots);
+	if (status < 0) {
+		free(shares);
+		return status;
+	}
+	double most = shares_init(shares, turns, count, &equal);
+
+	/* count * most answers are given for each yes. */
+	if (equal)
+		status = fill_equal(&fill, turns, count);
+	else if (count * most < 16)
+		status = fill_asking(&fill, turns, shares, count, most);
+	else
+		status = fill_planned(&fill, turns, shares, count, most);
+	fill_free(&fill);
+	free(shares);
+	return status;
+}
+
+int maglev_fill_plainly(struct maglev_turn *turns, uint32_t count, const struct maglev_slots *slots)
+{
+	struct share *shares = malloc(count * sizeof(*shares));
+	struct fill fill;
+	bool equal;
+	int status;
+
+	if (!shares)
+		return -ENOMEM;
+	status = fill_init(&fill, slots);
+	if (!status) {
+		double most = shares_init(shares, turns, count, &equal);
+
+		fill.tail = 0;
+		status = fill_asking(&fill, turns, shares, count, most);
+		fill_free(&fill);
+	}
+	free(shares);
+	return status;
+}
