@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The flow table: one for all workers, so that a flow is found from whichever core its packet, its
+ * fragment or an ICMP error about it arrives on. Layout and rules are abi/flow_word.h's, the same
+ * as in XDP: a word changes by compare-and-swap only; a flow has two candidate buckets, and the
+ * second is looked at only when the first has no never-used word.
+ *
+ * A lost race is harmless: whoever loses reads again, a bounded number of times, and in the worst
+ * case the packet goes by the table and is not remembered.
+ */
+#pragma once
+
+#include "abi/flow_word.h"
+
+#include <rte_prefetch.h>
+
+struct gw_flow_table {
+	struct gw_flow_bucket *bucket;
+	uint32_t mask; /* buckets - 1 */
+	int socket;
+	uint64_t seed; /* random, drawn once */
+	size_t size;   /* bytes of `bucket` */
+};
+
+/*
+ * Room for at least `flows` words (rounded up to a power of two, at least 64), in huge pages when
+ * EAL has them, near NUMA node `socket`. Returns 0, -EINVAL (0 or over 2^31 flows) or -ENOMEM.
+ */
+int gw_flow_table_init(struct gw_flow_table *table, uint64_t flows, int socket);
+void gw_flow_table_fini(struct gw_flow_table *table);
+
+static inline uint64_t gw_flow_table_capacity(const struct gw_flow_table *table)
+{
+	return ((uint64_t)table->mask + 1) * GW_FLOW_BUCKET_WORDS;
+}
+
+static inline void gw_flow_prefetch(const struct gw_flow_table *table, struct gw_flow_place place)
+{
+	rte_prefetch0(&table->bucket[place.bucket & table->mask]);
+}
+
+/* Where a flow stands: bucket << 3 | word, and what the word was. */
+#define GW_FLOW_NOWHERE GW_NONE
+
+/*
+ * Finds a flow, expired or not. Returns its slot, or GW_FLOW_NOWHERE; *word is what stood there.
+ * Any thread.
+ */
+uint32_t gw_flow_lookup(
+	const struct gw_flow_table *table, struct gw_flow_place place, uint64_t *word);
+
+/*
+ * Notes one more packet of a tracked flow that keeps its backend: state and stamp, by
+ * compare-and-swap, only when they change. Any thread.
+ */
+void gw_flow_touch(struct gw_flow_table *table, uint32_t slot, uint64_t word,
+	enum gw_flow_event event, uint32_t now);
+
+enum gw_flow_outcome {
+	GW_FLOW_INSERTED,
+	GW_FLOW_FOUND, /* another packet of the flow, or another worker, was first: *word */
+	GW_FLOW_FULL,  /* nothing in either bucket may go */
+};
+
+/*
+ * Remembers a flow that was not found, as NEW. When it is there by now and not expired (an earlier
+ * packet of the same burst put it there), nothing changes and *slot and *word tell where and what.
+ * Any thread.
+ */
+enum gw_flow_outcome gw_flow_insert(struct gw_flow_table *table, struct gw_flow_place place,
+	uint32_t backend, uint32_t now, const struct gw_flow_timeouts *timeouts, uint32_t *slot,
+	uint64_t *word);
+
+/*
+ * Moves a tracked flow to another backend, as NEW, in the place where it stands. Returns false when
+ * the word is not `word` any more. Any thread.
+ */
+bool gw_flow_replace(
+	struct gw_flow_table *table, uint32_t slot, uint64_t word, uint32_t backend, uint32_t now);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A generation is one snapshot in force: the engine's own, checked copy of an image, one view per
+ * NUMA node that has workers. Workers read the engine's one pointer at the start of a burst and
+ * report a quiescent state after it; main swaps the pointer and frees the old generation once every
+ * worker has passed such a state (rte_rcu_qsbr; sleeping workers are offline).
+ *
+ * Tables are counted references: a table "as before" is the old one, shared by both generations.
+ */
+#pragma once
+
+#include "abi/snapshot.h"
+
+#include <rte_hash.h>
+#include <rte_memory.h>
+
+/* One table's slots on one NUMA node. Main owns the count. */
+struct gw_table {
+	uint32_t references;
+	uint32_t size;
+	uint32_t slot_max; /* the highest member index in it */
+	int socket;
+	struct gw_digest digest;
+	uint16_t slot[] __attribute__((aligned(GW_CACHE_LINE)));
+};
+
+/* What the packet path needs of one pool. */
+struct gw_view_pool {
+	const uint16_t *slot;	/* [table_size]; NULL: no eligible member */
+	const uint32_t *member; /* slot's value -> global backend id */
+	uint32_t table_size;
+	uint32_t member_count;
+	struct gw_table *table; /* what `slot` points into; used by main only */
+};
+
+/* One generation as one NUMA node sees it; immutable. backend.next_hop is translated to the index
+ * of a live hop. */
+struct gw_view {
+	uint64_t version;
+	uint64_t hash_seed;
+	struct gw_flow_timeouts timeouts;
+	struct rte_hash *vip_exact;  /* struct gw_address -> index into vip, full-length */
+	struct rte_hash *vip_prefix; /* struct gw_vip_key -> same, shorter ones; NULL: none */
+	uint8_t prefix_lengths[129]; /* those that occur, longest first */
+	uint32_t prefix_length_count;
+	uint32_t vip_count;
+	uint32_t span_count;
+	uint32_t service_count;
+	uint32_t backend_count;
+	uint32_t pool_count; /* highest pool id + 1 */
+	uint32_t member_count;
+	const struct gw_vip *vip;
+	const struct gw_span *span;
+	const struct gw_service *service;
+	const struct gw_backend *backend;
+	const struct gw_view_pool *pool; /* by pool id; table_size 0: no such pool */
+	const uint32_t *member;
+};
+
+struct gw_next_hops;
+
+struct gw_generation {
+	uint64_t version;
+	uint64_t token; /* RCU: every worker must have passed it before this may be freed */
+	struct gw_generation *next_retired;
+	struct gw_next_hops *hops;
+	uint32_t *hop; /* live hops this generation holds references on */
+	uint32_t hop_count;
+	struct gw_view *view[RTE_MAX_NUMA_NODES]; /* NULL where no worker runs */
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The packet path. A burst of frames goes through a short, fixed list of stages, each in a file of
+ * its own and called directly on the whole burst, with prefetches between them:
+ *
+ *	parse.c    whose frame is it, and where is it going          -> host, consumed, drop
+ *	service.c  service address, transport header, service, hash  -> host, drop
+ *	flow.c     tracked flows keep their backend
+ *	select.c   the rest get theirs from the pool's table         -> drop
+ *	encap.c    outer headers and the frame for the next hop      -> drop
+ *	tx.c       one buffer per egress port
+ *
+ * A stage works through burst->live, the packets that still are in the pipeline, and takes those
+ * out that are decided. At the end every packet has one verdict, and pipeline.c hands it over,
+ * frees it and counts it: rx = tx + to_host + replied + consumed + held + sum of drops.
+ *
+ * Nothing here allocates, locks, logs or calls the system. Many workers run at once; what they
+ * share is the generation (immutable, read between two quiescent states), the live next hops (two
+ * words each, read at once) and the flow table (words changed by compare-and-swap).
+ */
+#pragma once
+
+#include "abi/dataplane_socket.h"
+#include "abi/packet.h"
+#include "abi/verdict.h"
+#include "abi/xdp_maps.h"
+#include "generation.h"
+#include "next_hop.h"
+#include "port.h"
+
+#include <rte_branch_prediction.h>
+#include <rte_mbuf.h>
+#include <rte_rcu_qsbr.h>
+#include <rte_ring.h>
+
+#define GW_BURST_MAX   64
+#define GW_WORKERS_MAX 64
+
+struct gw_engine;
+
+/* What became of one packet. */
+struct gw_result {
+	uint64_t hash;	    /* of the key as the affinity sees it; valid once a service matched */
+	uint32_t service;   /* GW_NONE: none matched */
+	uint32_t backend;   /* global id; GW_NONE: none chosen */
+	uint32_t slot;	    /* table slot; GW_NONE when the table was not asked (a tracked flow) */
+	uint32_t flow_slot; /* where the tracked flow stands that has to move; else GW_NONE */
+	uint16_t egress;    /* port index, for verdicts TX and REPLY */
+	uint8_t verdict;    /* enum gw_verdict */
+	uint8_t reason;	    /* enum gw_drop when verdict is DROP */
+	uint8_t flow;	    /* enum gw_trace_flow */
+	uint8_t event;	    /* enum gw_flow_event */
+	bool replace;	    /* the word at flow_slot is to be taken over, whatever its age */
+	uint8_t reserved;
+};
+
+/* One burst on its way. Arrays are indexed by the packet's place in the burst. */
+struct gw_burst {
+	uint16_t count;
+	uint16_t port; /* ingress, by index */
+	uint16_t live_count;
+	uint16_t miss_count;
+	uint8_t live[GW_BURST_MAX]; /* places of the packets not yet decided, in order */
+	uint8_t miss[GW_BURST_MAX]; /* of those, the ones the flow table did not settle */
+	struct rte_mbuf *mbuf[GW_BURST_MAX];
+	const struct gw_vip *vip[GW_BURST_MAX];
+	struct gw_flow_place place[GW_BURST_MAX];
+	struct gw_result result[GW_BURST_MAX];
+	struct gw_packet packet[GW_BURST_MAX];
+};
+
+/* Frames on their way out of one port, by one worker's own queue. */
+struct gw_tx_buffer {
+	uint16_t ethdev;
+	uint16_t queue;
+	uint16_t count;
+	uint16_t reserved;
+	struct rte_mbuf *mbuf[GW_BURST_MAX];
+};
+
+/* The longest frame that arrives in pieces, made whole for the parser only. */
+#define GW_SCRATCH_SIZE 65600
+
+/*
+ * One worker. Each field says who writes it; who does not write it only reads it.
+ */
+struct gw_worker {
+	/* Written by main before the thread starts. */
+	struct gw_engine *engine;
+	struct rte_ring *to_host;	    /* frames for the host's stack; NULL: none takes them */
+	struct rte_ring *from_host;	    /* the host's frames, mbuf->port is the egress index */
+	struct gw_traffic *backend_traffic; /* [GW_MAX_BACKENDS], the worker writes its contents */
+	struct gw_traffic *service_traffic; /* [GW_MAX_SERVICES], same */
+	uint32_t index;			    /* also its queue on every port and its RCU id */
+	uint32_t cpu;
+	int socket;
+	bool busy_poll;
+
+	/* Written by main at any time (atomic). */
+	bool stop __rte_cache_aligned;
+
+	/* Written by the worker alone, read by nobody else. */
+	const struct gw_view *view __rte_cache_aligned; /* valid during one burst */
+	uint32_t now;					/* CLOCK_MONOTONIC, seconds */
+	uint32_t tx_pending;  /* ports with frames in their buffer, one bit each */
+	uint64_t next_second; /* TSC at which `now` is read again */
+	struct gw_burst burst;
+	struct gw_tx_buffer tx[GW_PORTS_MAX];
+	uint8_t *scratch; /* GW_SCRATCH_SIZE bytes */
+
+	/* Written by the worker, read by main at any time. */
+	struct gw_worker_stats stats __rte_cache_aligned;
+};
+
+/*
+ * Runs one burst (at most GW_BURST_MAX frames from one port) to its end: decides, hands over and
+ * counts. Takes the mbufs. Frames that leave by a port wait in its buffer until gw_tx_flush. What
+ * became of each packet stands in worker->burst.result until the next call (the mbufs are gone).
+ * worker->now is the time; worker->view is set here from the engine's generation. Called by the
+ * worker's own thread, which is online to the engine's RCU.
+ */
+void gw_pipeline_run(
+	struct gw_worker *worker, uint16_t port, struct rte_mbuf **mbufs, uint16_t count);
+
+/* The stages, in this order. */
+void gw_stage_parse(struct gw_worker *worker, struct gw_burst *burst);
+void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst);
+void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst);
+void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst);
+void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst);
+
+/* Queues a frame on a port; sends the buffer when it is full. Takes the mbuf. */
+void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf);
+
+/* Sends what waits; what a queue refuses is freed and counted (tx_full). */
+void gw_tx_flush(struct gw_worker *worker);
+
+static inline void gw_result_drop(struct gw_result *result, enum gw_drop reason)
+{
+	result->verdict = GW_VERDICT_DROP;
+	result->reason = (uint8_t)reason;
+}
+
+/* A counter that one thread writes and another reads: plain speed, no torn values. */
+static inline void gw_count(uint64_t *counter, uint64_t by)
+{
+	__atomic_store_n(counter, *counter + by, __ATOMIC_RELAXED);
+}
