@@ -32,6 +32,7 @@
 #define GW_FLOW_STATE_SHIFT    12
 #define GW_FLOW_TIMEOUT_MAX    3600 /* seconds */
 #define GW_FLOW_SWEEP_INTERVAL 60   /* seconds at most between two visits of one word */
+#define GW_FLOW_STAMP_SKEW     64   /* seconds by which a stamp may lie ahead of a reader's clock */
 
 enum gw_flow_state {
 	GW_FLOW_FREE = 0,
@@ -121,10 +122,16 @@ GW_INLINE uint32_t gw_flow_stamp(uint64_t word)
 	return (uint32_t)word & GW_FLOW_STAMP_MASK;
 }
 
-/* Seconds since the flow's last packet; `now` is the monotonic clock in seconds. */
+/*
+ * Seconds since the flow's last packet; `now` is the monotonic clock in seconds. Two CPUs may read
+ * the clock on either side of a second's turn, so that a stamp lies ahead of `now`: its age is 0,
+ * not 4095, or the flow would look expired. No true age gets that high (timeout plus one sweep).
+ */
 GW_INLINE uint32_t gw_flow_age(uint64_t word, uint32_t now)
 {
-	return (now - (uint32_t)word) & GW_FLOW_STAMP_MASK;
+	uint32_t age = (now - (uint32_t)word) & GW_FLOW_STAMP_MASK;
+
+	return age > GW_FLOW_STAMP_MASK - GW_FLOW_STAMP_SKEW ? 0 : age;
 }
 
 GW_INLINE bool gw_flow_expired(uint64_t word, uint32_t now, const struct gw_flow_timeouts *timeouts)
@@ -134,6 +141,10 @@ GW_INLINE bool gw_flow_expired(uint64_t word, uint32_t now, const struct gw_flow
 	return state == GW_FLOW_FREE ||
 	       gw_flow_age(word, now) > timeouts->seconds[gw_flow_tag(word) & 3][state];
 }
+
+_Static_assert(
+	GW_FLOW_TIMEOUT_MAX + GW_FLOW_SWEEP_INTERVAL + GW_FLOW_STAMP_SKEW <= GW_FLOW_STAMP_MASK,
+	"ages, sweeps and skew fit the stamp");
 
 /* What a packet tells the flow table. */
 enum gw_flow_event {
