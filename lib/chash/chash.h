@@ -214,7 +214,10 @@ int gw_chash_get_node(
 int gw_chash_get_node_u64(const struct gw_chash_view *view, uint64_t key, uint32_t *member);
 /* The numbered bucket of a value; ERR_UNSUPPORTED where traits.buckets is false. */
 int gw_chash_get_bucket_u64(const struct gw_chash_view *view, uint64_t key, uint32_t *bucket);
-/* What gw_chash_get_node hands to the algorithm, so get_node(k) = get_node_u64(view_hash(k)). */
+/*
+ * What gw_chash_get_node hands to the algorithm, so get_node(k) = get_node_u64(view_hash(k)); only
+ * multi-probe hashes a key twice, and makes the second from the first when it has no key.
+ */
 uint64_t gw_chash_view_hash(const struct gw_chash_view *view, const void *key, size_t length);
 /* Who holds a bucket, GW_CHASH_NONE for one that is removed or out of range. */
 uint32_t gw_chash_bucket_member(const struct gw_chash_view *view, uint32_t bucket);
@@ -261,9 +264,13 @@ struct gw_chash_slots {
 int gw_chash_view_slots(
 	const struct gw_chash_view *view, struct gw_chash_slots *slots); /* Maglev */
 
+struct gw_chash_point {
+	uint64_t hash;	 /* below 2^32 for ketama */
+	uint32_t member; /* whose point it is */
+	uint32_t reserved;
+};
 struct gw_chash_points {
-	const uint64_t *hashes;	 /* ascending; below 2^32 for ketama */
-	const uint32_t *members; /* whose point it is */
+	const struct gw_chash_point *point; /* ascending by hash, then by member */
 	size_t count;
 };
 /* Ring, ketama, multi-probe. */

@@ -27,6 +27,7 @@
 
 #include "chash/prime.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <errno.h>
