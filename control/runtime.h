@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The effective state of every backend: what the file says, what the checks say, what people said
+ * at run time, and what the clock says about drains, put together by pure rules.
+ *
+ * Identity is (pool name, backend name). Applying a configuration keeps what is known of backends
+ * that are in both, forgets those that are gone, and ends an override when the file's own value for
+ * that backend changed. Evaluation (gw_runtime_pool) reads only what was applied and the clock
+ * given, so the same inputs give the same answer: plan, lookup and the daemon agree.
+ *
+ * Unknown health: the backends of a pool that is new count as healthy until a check says otherwise
+ * (a cold start serves at once); one that joins a pool already known waits for its first success.
+ * A health checker therefore lets its first result decide and uses rise and fall from then on.
+ *
+ * Panic: when the healthy are less than panic_below of those not disabled, every backend that is
+ * not disabled takes part.
+ *
+ * Times are wall clock, milliseconds since 1970: they are shown to people and survive a reboot. One
+ * thread at a time.
+ */
+#pragma once
+
+#include "abi/objects.h"
+#include "control/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gw_health {
+	GW_HEALTH_UNKNOWN, /* no check has answered yet */
+	GW_HEALTH_UP,
+	GW_HEALTH_DOWN,
+};
+
+#define GW_RUNTIME_WHO	   64
+#define GW_RUNTIME_WHY	   128
+#define GW_RUNTIME_FAILURE 160
+
+/* What someone said at run time; state and weight are independent of each other. */
+struct gw_override {
+	bool has_state;
+	bool has_weight;
+	enum gw_config_backend_state state;
+	uint32_t weight;
+	/* The file's values when it was said: it ends when they change. */
+	enum gw_config_backend_state file_state;
+	uint32_t file_weight;
+	int64_t since_ms;
+	char who[GW_RUNTIME_WHO]; /* "" when not told */
+	char why[GW_RUNTIME_WHY];
+};
+
+/* All that is known of one backend. Read only outside runtime.c. */
+struct gw_runtime_backend {
+	const char *pool;
+	const char *name;
+	enum gw_config_backend_state file_state;
+	uint32_t file_weight;
+	uint32_t drain_timeout_ms; /* the pool's; 0: a drain never ends by time */
+	bool checked;		   /* false: the pool has no health check, always healthy */
+	bool presumed;		   /* unknown counts as healthy */
+	enum gw_health health;
+	int64_t health_since_ms; /* 0: never known */
+	int64_t drain_since_ms;	 /* 0: not draining */
+	int64_t since_ms;	 /* health, file state or override last changed */
+	int64_t last_failure_ms; /* 0: none */
+	char last_failure[GW_RUNTIME_FAILURE];
+	struct gw_override override;
+};
+
+/* Why a backend's effective state is what it is. */
+enum gw_reason {
+	GW_REASON_HEALTHY,
+	GW_REASON_UNCHECKED,
+	GW_REASON_PRESUMED, /* not checked yet, its pool is new */
+	GW_REASON_WAITING,  /* not checked yet, joins a running pool: not a member */
+	GW_REASON_DOWN,
+	GW_REASON_WEIGHT_ZERO,
+	GW_REASON_FILE_DRAIN,
+	GW_REASON_FILE_DISABLED,
+	GW_REASON_OVERRIDE_DRAIN,
+	GW_REASON_OVERRIDE_DISABLED,
+	GW_REASON_DRAIN_OVER, /* drain_timeout passed: disabled */
+	GW_REASON_PANIC,      /* a member only because too few are healthy */
+	GW_REASON_COUNT
+};
+
+/* The answer for one backend. */
+struct gw_effect {
+	enum gw_backend_state state; /* never FREE */
+	bool member;		     /* in the pool's table */
+	uint32_t weight;	     /* effective: 0 unless member */
+	uint32_t base_weight;	     /* override's or file's, member or not */
+	enum gw_health health;	     /* UP when unchecked */
+	enum gw_reason reason;
+	int64_t drain_until_ms; /* when a drain becomes disabled; 0: no deadline */
+};
+
+struct gw_pool_effect {
+	uint32_t healthy;
+	uint32_t not_disabled;
+	uint32_t members;
+	bool panic;
+};
+
+struct gw_runtime;
+
+struct gw_runtime *gw_runtime_new(void); /* NULL without memory */
+void gw_runtime_free(struct gw_runtime *runtime);
+struct gw_runtime *gw_runtime_clone(const struct gw_runtime *runtime); /* NULL without memory */
+
+/*
+ * Takes over the backends of a configuration; nothing of it is referred to afterwards. Each
+ * override that the file ended is told to `ended` (may be NULL) before it is forgotten. Returns 0
+ * or -ENOMEM, then nothing changed.
+ */
+int gw_runtime_apply(struct gw_runtime *runtime, const struct gw_config *config, int64_t now_ms,
+	void (*ended)(void *owner, const struct gw_runtime_backend *backend), void *owner);
+
+/* NULL when there is no such backend. Valid until the next apply. */
+const struct gw_runtime_backend *gw_runtime_find(
+	const struct gw_runtime *runtime, const char *pool, const char *name);
+size_t gw_runtime_count(const struct gw_runtime *runtime);
+/* i-th in order of pool and name. */
+const struct gw_runtime_backend *gw_runtime_at(const struct gw_runtime *runtime, size_t i);
+
+/*
+ * What follows returns 1 when something changed (rebuild and save), 0 when all was so already,
+ * -ENOENT for an unknown backend.
+ */
+
+/* `detail` (may be NULL) is kept as the last failure when health is DOWN. */
+int gw_runtime_set_health(struct gw_runtime *runtime, const char *pool, const char *name,
+	enum gw_health health, const char *detail, int64_t now_ms);
+/* Counts a failed probe that did not change the state: only last_failure changes. */
+int gw_runtime_note_failure(struct gw_runtime *runtime, const char *pool, const char *name,
+	const char *detail, int64_t now_ms);
+
+/* drain, enable (ACTIVE), disable. A value equal to the file's own ends the override. */
+int gw_runtime_override_state(struct gw_runtime *runtime, const char *pool, const char *name,
+	enum gw_config_backend_state state, const char *who, const char *why, int64_t now_ms);
+int gw_runtime_override_weight(struct gw_runtime *runtime, const char *pool, const char *name,
+	uint32_t weight, const char *who, const char *why, int64_t now_ms);
+int gw_runtime_override_clear(
+	struct gw_runtime *runtime, const char *pool, const char *name, int64_t now_ms);
+
+/*
+ * The effective state of the pool's backends at `now_ms`: effects[i] is that of
+ * pool->backends[i]. `runtime` NULL: as the file states them, all healthy. A backend that was not
+ * applied counts the same. `summary` may be NULL.
+ */
+void gw_runtime_pool(const struct gw_runtime *runtime, const struct gw_config_pool *pool,
+	int64_t now_ms, struct gw_effect *effects, struct gw_pool_effect *summary);
+
+/* When the clock alone changes some effect next (a drain ends); 0: never. */
+int64_t gw_runtime_next_deadline(const struct gw_runtime *runtime, int64_t now_ms);
+
+/* "up", "down", "unknown"; "active", "drain", "down", "disabled". */
+const char *gw_health_name(enum gw_health health);
+const char *gw_backend_state_name(enum gw_backend_state state);
+/* One line for people: "failed its health check". */
+const char *gw_reason_text(enum gw_reason reason);
+
+/* For the state file: a JSON array; load replaces everything, -EINVAL when the shape is wrong. */
+struct json_t *gw_runtime_dump(const struct gw_runtime *runtime);
+int gw_runtime_load(struct gw_runtime *runtime, const struct json_t *json);
