@@ -167,11 +167,21 @@ static void members_tell_first(struct gw_chash_view *view)
 	}
 }
 
+/* Told before millions of buckets are dealt out in vain. */
+static int weights_check(const struct gw_chash_view *view)
+{
+	if (view->ops->traits.needs_capacity && view->weights > view->options.capacity)
+		return GW_CHASH_ERR_CAPACITY;
+	return view->weights > GW_CHASH_BUCKETS_MAX ? GW_CHASH_ERR_BUCKETS : 0;
+}
+
 int buckets_build(struct gw_chash_view *view, struct chash_past *past)
 {
 	const struct bucket_ops *ops = view->ops->buckets;
-	int status;
+	int status = weights_check(view);
 
+	if (status < 0)
+		return status;
 	view->state = past->view ? ops->clone(past->view->state) : ops->create(&view->options);
 	if (!view->state)
 		return GW_CHASH_ERR_MEMORY;
@@ -281,9 +291,14 @@ int buckets_restore(struct gw_chash_view *view, uint32_t span, const uint32_t *l
 	const uint32_t *removed, uint32_t removed_count)
 {
 	const struct bucket_ops *ops = view->ops->buckets;
-	uint8_t *held = calloc((size_t)span + 1, 1);
-	int status = held ? 0 : GW_CHASH_ERR_MEMORY;
+	uint8_t *held;
+	int status;
 
+	/* Before space is taken for numbers nobody wrote. */
+	if (weights_check(view) < 0 || (ops->history && view->weights + removed_count != span))
+		return GW_CHASH_ERR_CONTENT;
+	held = calloc((size_t)span + 1, 1);
+	status = held ? 0 : GW_CHASH_ERR_MEMORY;
 	if (!status)
 		status = buckets_copy(&view->buckets, NULL, view->count);
 	if (!status)

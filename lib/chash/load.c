@@ -212,6 +212,9 @@ int gw_chash_load(const void *bytes, size_t size, struct gw_chash **handle)
 		return GW_CHASH_ERR_MEMORY;
 	view->version = header.version;
 	status = view_read(&reader, view, &header);
+	/* Whatever a set may not be, a writer cannot have had it. */
+	if (status < 0 && status != GW_CHASH_ERR_MEMORY)
+		status = GW_CHASH_ERR_CONTENT;
 	if (!status)
 		status = handle_new(view, handle);
 	if (status < 0)
