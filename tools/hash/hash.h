@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The verbs of guideway-hash; each returns an exit status and has said what went wrong. */
+#pragma once
+
+#include "args.h"
+
+int table_run(const struct args *args);
+int lookup_run(const struct args *args);
+int simulate_run(const struct args *args);
+int compare_run(const struct args *args);
+int bench_run(const struct args *args);
