@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "flow.h"
+#include "flow_table.h"
 #include "generation.h"
 #include "next_hop.h"
 #include "pipeline.h"
@@ -23,8 +23,6 @@
 #define GW_RCU_SWEEPER (GW_WORKERS_MAX)
 #define GW_RCU_HOST    (GW_WORKERS_MAX + 1)
 #define GW_RCU_READERS (GW_WORKERS_MAX + 2)
-
-struct gw_sweeper;
 
 struct gw_engine {
 	struct gw_generation
@@ -70,6 +68,9 @@ void gw_engine_destroy(struct gw_engine *engine);
  */
 void gw_engine_swap(struct gw_engine *engine, struct gw_generation *generation);
 unsigned int gw_engine_reclaim(struct gw_engine *engine);
+
+/* The flow timeouts in force; NULL before the first snapshot. Main, or a reader that is online. */
+const struct gw_flow_timeouts *gw_engine_timeouts(const struct gw_engine *engine);
 
 /* A worker's loop, until worker->stop. An lcore function; `arg` is the struct gw_worker. */
 int gw_worker_run(void *arg);

@@ -14,6 +14,8 @@
 #include <rte_hash.h>
 #include <rte_memory.h>
 
+#include <stddef.h>
+
 /* One table's slots on one NUMA node. Main owns the count. */
 struct gw_table {
 	uint32_t references;
@@ -55,6 +57,8 @@ struct gw_view {
 	const struct gw_backend *backend;
 	const struct gw_view_pool *pool; /* by pool id; table_size 0: no such pool */
 	const uint32_t *member;
+	size_t size; /* of the one block of memory that holds all this */
+	int socket;
 };
 
 struct gw_next_hops;
@@ -68,3 +72,32 @@ struct gw_generation {
 	uint32_t hop_count;
 	struct gw_view *view[RTE_MAX_NUMA_NODES]; /* NULL where no worker runs */
 };
+
+/*
+ * Copies a checked image (gw_snapshot_check passed) for the NUMA nodes marked in `sockets`. Tables
+ * given "as before" are taken from `previous` (may be NULL); gw_generation_missing must have found
+ * none missing. Main only. Returns 0, or -ENOMEM with nothing changed.
+ */
+int gw_generation_build(struct gw_generation **out, const struct gw_snapshot_header *image,
+	const struct gw_generation *previous, struct gw_next_hops *hops,
+	const bool sockets[RTE_MAX_NUMA_NODES]);
+
+/*
+ * Counts the pools whose table is given "as before" though `previous` has no table of that digest
+ * that fits their members; their ids go to missing[GW_MAX_POOLS].
+ */
+uint32_t gw_generation_missing(const struct gw_snapshot_header *image,
+	const struct gw_generation *previous, uint32_t *missing);
+
+/* No reader may hold it any more. NULL is fine. Main only. */
+void gw_generation_free(struct gw_generation *generation);
+
+/* May the tracked flow of this word stay where it is? */
+static inline bool gw_view_keeps_flow(
+	const struct gw_view *view, uint64_t word, uint32_t pool, enum gw_flow_event event)
+{
+	uint32_t backend = gw_flow_backend(word);
+
+	return backend < view->backend_count &&
+	       gw_backend_keeps_flow(&view->backend[backend], pool, event == GW_FLOW_SYN);
+}

@@ -29,6 +29,7 @@
 #include "port.h"
 
 #include <rte_branch_prediction.h>
+#include <rte_interrupts.h>
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
@@ -40,18 +41,16 @@ struct gw_engine;
 
 /* What became of one packet. */
 struct gw_result {
-	uint64_t hash;	    /* of the key as the affinity sees it; valid once a service matched */
-	uint32_t service;   /* GW_NONE: none matched */
-	uint32_t backend;   /* global id; GW_NONE: none chosen */
-	uint32_t slot;	    /* table slot; GW_NONE when the table was not asked (a tracked flow) */
-	uint32_t flow_slot; /* where the tracked flow stands that has to move; else GW_NONE */
-	uint16_t egress;    /* port index, for verdicts TX and REPLY */
-	uint8_t verdict;    /* enum gw_verdict */
-	uint8_t reason;	    /* enum gw_drop when verdict is DROP */
-	uint8_t flow;	    /* enum gw_trace_flow */
-	uint8_t event;	    /* enum gw_flow_event */
-	bool replace;	    /* the word at flow_slot is to be taken over, whatever its age */
-	uint8_t reserved;
+	uint64_t hash;	  /* of the key as the affinity sees it; valid once a service matched */
+	uint32_t service; /* GW_NONE: none matched */
+	uint32_t backend; /* global id; GW_NONE: none chosen */
+	uint32_t slot;	  /* table slot; GW_NONE when the table was not asked (a tracked flow) */
+	uint16_t egress;  /* port index, for verdicts TX and REPLY */
+	uint8_t verdict;  /* enum gw_verdict */
+	uint8_t reason;	  /* enum gw_drop when verdict is DROP */
+	uint8_t flow;	  /* enum gw_trace_flow */
+	uint8_t event;	  /* enum gw_flow_event */
+	uint8_t reserved[2];
 };
 
 /* One burst on its way. Arrays are indexed by the packet's place in the burst. */
@@ -65,6 +64,8 @@ struct gw_burst {
 	struct rte_mbuf *mbuf[GW_BURST_MAX];
 	const struct gw_vip *vip[GW_BURST_MAX];
 	struct gw_flow_place place[GW_BURST_MAX];
+	uint32_t flow_slot[GW_BURST_MAX]; /* where a tracked flow stands that has to move, … */
+	uint64_t flow_word[GW_BURST_MAX]; /* … and as what; else GW_FLOW_NOWHERE */
 	struct gw_result result[GW_BURST_MAX];
 	struct gw_packet packet[GW_BURST_MAX];
 };
@@ -94,6 +95,9 @@ struct gw_worker {
 	uint32_t index;			    /* also its queue on every port and its RCU id */
 	uint32_t cpu;
 	int socket;
+	int wake_fd; /* eventfd: the host thread writes it when it has frames and stats.asleep is
+			set */
+	struct rte_epoll_event wake_event; /* its registration; the worker's */
 	bool busy_poll;
 
 	/* Written by main at any time (atomic). */

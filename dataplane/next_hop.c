@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "next_hop.h"
+
+#include "memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BUCKETS 65536u
+
+int gw_next_hops_init(struct gw_next_hops *hops)
+{
+	struct gw_next_hops made = {.end = 1};
+
+	made.live = gw_memory_alloc(GW_NEXT_HOPS_MAX * sizeof(*made.live), 0);
+	made.entry = gw_memory_alloc(GW_NEXT_HOPS_MAX * sizeof(*made.entry), 0);
+	made.bucket = gw_memory_alloc(BUCKETS * sizeof(*made.bucket), 0);
+	*hops = made;
+	if (!made.live || !made.entry || !made.bucket) {
+		gw_next_hops_fini(hops);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&hops->lock, NULL);
+	return 0;
+}
+
+void gw_next_hops_fini(struct gw_next_hops *hops)
+{
+	gw_memory_free(hops->live, GW_NEXT_HOPS_MAX * sizeof(*hops->live));
+	gw_memory_free(hops->entry, GW_NEXT_HOPS_MAX * sizeof(*hops->entry));
+	gw_memory_free(hops->bucket, BUCKETS * sizeof(*hops->bucket));
+	hops->live = NULL;
+	hops->entry = NULL;
+	hops->bucket = NULL;
+}
+
+static uint32_t *bucket_of(struct gw_next_hops *hops, const struct gw_address *address)
+{
+	return &hops->bucket[XXH3_64bits(address, sizeof(*address)) % BUCKETS];
+}
+
+static uint32_t find(struct gw_next_hops *hops, const struct gw_address *address)
+{
+	uint32_t index = *bucket_of(hops, address);
+
+	while (index && memcmp(&hops->entry[index].address, address, sizeof(*address)) != 0)
+		index = hops->entry[index].chain;
+	return index;
+}
+
+/* A free entry's number, not yet in any chain; 0: none left. */
+static uint32_t claim(struct gw_next_hops *hops)
+{
+	uint32_t index = hops->free;
+
+	if (index)
+		hops->free = hops->entry[index].chain;
+	else if (hops->end < GW_NEXT_HOPS_MAX)
+		index = hops->end++;
+	return index;
+}
+
+uint32_t gw_next_hop_take(struct gw_next_hops *hops, const struct gw_next_hop *hint)
+{
+	uint32_t *bucket = bucket_of(hops, &hint->address);
+	uint32_t index;
+
+	pthread_mutex_lock(&hops->lock);
+	index = find(hops, &hint->address);
+	if (!index) {
+		index = claim(hops);
+		if (!index)
+			goto out;
+		hops->entry[index] = (struct gw_hop_entry){
+			.address = hint->address, .family = hint->family, .chain = *bucket};
+		*bucket = index;
+		hops->live[index].mtu = hint->mtu;
+		gw_next_hop_store(hops, index, &hint->link);
+		__atomic_add_fetch(&hops->version, 1, __ATOMIC_RELEASE);
+	}
+	hops->entry[index].references++;
+out:
+	pthread_mutex_unlock(&hops->lock);
+	return index;
+}
+
+void gw_next_hop_drop(struct gw_next_hops *hops, uint32_t index)
+{
+	struct gw_hop_entry *entry = &hops->entry[index];
+	uint32_t *link;
+
+	if (!index)
+		return;
+	pthread_mutex_lock(&hops->lock);
+	if (--entry->references == 0) {
+		link = bucket_of(hops, &entry->address);
+		while (*link != index)
+			link = &hops->entry[*link].chain;
+		*link = entry->chain;
+		gw_next_hop_store(hops, index, &(struct gw_link){});
+		entry->chain = hops->free;
+		hops->free = index;
+		__atomic_add_fetch(&hops->version, 1, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&hops->lock);
+}
+
+void gw_next_hop_store(struct gw_next_hops *hops, uint32_t index, const struct gw_link *link)
+{
+	uint64_t word[2];
+	uint64_t *live = (uint64_t *)&hops->live[index].link;
+
+	memcpy(word, link, sizeof(word));
+	/* The word with the flags goes last when it says "resolved", first when it takes that back.
+	 */
+	if (link->flags & GW_LINK_RESOLVED) {
+		__atomic_store_n(&live[0], word[0], __ATOMIC_RELEASE);
+		__atomic_store_n(&live[1], word[1], __ATOMIC_RELEASE);
+	} else {
+		__atomic_store_n(&live[1], word[1], __ATOMIC_RELEASE);
+		__atomic_store_n(&live[0], word[0], __ATOMIC_RELEASE);
+	}
+}

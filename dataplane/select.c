@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fourth stage: flows without a place, or whose backend may not keep them, get the backend of their
+ * slot in the pool's table, and are remembered. A full flow table does not stop a packet.
+ */
+#include "engine.h"
+#include "pipeline.h"
+
+/* First pass: the slot's number, fetched ahead. Drops what has no eligible backend. */
+static void find_slots(const struct gw_view *view, struct gw_burst *burst)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t k = 0; k < burst->miss_count; k++) {
+		uint8_t i = burst->miss[k];
+		struct gw_result *result = &burst->result[i];
+		const struct gw_view_pool *pool = &view->pool[view->service[result->service].pool];
+
+		if (unlikely(!pool->slot)) {
+			gw_result_drop(result, GW_DROP_NO_BACKEND);
+			continue;
+		}
+		result->slot = (uint32_t)(result->hash % pool->table_size);
+		rte_prefetch0(&pool->slot[result->slot]);
+		burst->miss[kept++] = i;
+	}
+	burst->miss_count = kept;
+}
+
+/*
+ * The flow turned out to be there after all: an earlier packet of this burst, or another worker,
+ * put it there. It decides if its backend may keep the flow; else it is moved to ours.
+ */
+static void follow_found(struct gw_worker *worker, struct gw_result *result, uint32_t pool,
+	uint32_t slot, uint64_t word)
+{
+	struct gw_flow_table *flows = &worker->engine->flows;
+
+	if (gw_view_keeps_flow(worker->view, word, pool, result->event)) {
+		result->backend = gw_flow_backend(word);
+		result->slot = GW_NONE;
+		result->flow = GW_TRACE_HIT;
+		gw_flow_touch(flows, slot, word, result->event, worker->now);
+	} else if (gw_flow_replace(flows, slot, word, result->backend, worker->now)) {
+		result->flow = GW_TRACE_MOVED;
+	} else {
+		result->flow = GW_TRACE_UNTRACKED;
+	}
+}
+
+static void remember(struct gw_worker *worker, struct gw_burst *burst, uint8_t i, uint32_t pool)
+{
+	struct gw_flow_table *flows = &worker->engine->flows;
+	struct gw_result *result = &burst->result[i];
+	uint32_t slot = burst->flow_slot[i];
+	uint64_t word;
+
+	if (slot != GW_FLOW_NOWHERE &&
+		gw_flow_replace(flows, slot, burst->flow_word[i], result->backend, worker->now)) {
+		result->flow = GW_TRACE_MOVED;
+		return;
+	}
+	switch (gw_flow_insert(flows, burst->place[i], result->backend, worker->now,
+		&worker->view->timeouts, &slot, &word)) {
+	case GW_FLOW_INSERTED:
+		result->flow = GW_TRACE_NEW;
+		break;
+	case GW_FLOW_FOUND:
+		follow_found(worker, result, pool, slot, word);
+		break;
+	case GW_FLOW_FULL:
+		result->flow = GW_TRACE_UNTRACKED;
+		break;
+	}
+}
+
+static void count_flow(struct gw_counters *counters, const struct gw_result *result)
+{
+	if (result->flow == GW_TRACE_NEW)
+		gw_count(&counters->flows_new, 1);
+	else if (result->flow == GW_TRACE_MOVED)
+		gw_count(&counters->flows_moved, 1);
+	else if (result->flow == GW_TRACE_UNTRACKED)
+		gw_count(&counters->untracked, 1);
+}
+
+/* Takes out of burst->live what find_slots dropped. */
+static void keep_chosen(struct gw_burst *burst)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t k = 0; k < burst->live_count; k++)
+		if (burst->result[burst->live[k]].backend != GW_NONE)
+			burst->live[kept++] = burst->live[k];
+	burst->live_count = kept;
+}
+
+void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst)
+{
+	const struct gw_view *view = worker->view;
+
+	if (likely(!burst->miss_count))
+		return;
+	find_slots(view, burst);
+	for (uint16_t k = 0; k < burst->miss_count; k++) {
+		uint8_t i = burst->miss[k];
+		struct gw_result *result = &burst->result[i];
+		uint32_t pool = view->service[result->service].pool;
+
+		result->backend = view->pool[pool].member[view->pool[pool].slot[result->slot]];
+		remember(worker, burst, i, pool);
+		count_flow(&worker->stats.counters, result);
+	}
+	keep_chosen(burst);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Second stage: is the destination a service address, is the packet sound, which service is it, and
+ * which hash does it have? The flow's bucket is prefetched for the stage that follows.
+ */
+#include "service.h"
+
+#include "abi/parse.h"
+#include "engine.h"
+#include "frame.h"
+#include "pipeline.h"
+
+#include <rte_hash.h>
+
+/* Finds the runs of the spans that hold the port. Spans are sorted and disjoint. */
+static uint32_t span_find(const struct gw_span *span, uint32_t count, uint16_t port)
+{
+	uint32_t low = 0;
+
+	while (low < count) {
+		uint32_t middle = low + (count - low) / 2;
+
+		if (port > span[middle].last)
+			low = middle + 1;
+		else if (port < span[middle].first)
+			count = middle;
+		else
+			return span[middle].service;
+	}
+	return GW_NONE;
+}
+
+uint32_t gw_vip_service(
+	const struct gw_view *view, const struct gw_vip *vip, uint8_t protocol, uint16_t port)
+{
+	const struct gw_span_run *run = protocol == GW_PROTO_TCP    ? &vip->tcp
+					: protocol == GW_PROTO_UDP  ? &vip->udp
+					: protocol == GW_PROTO_SCTP ? &vip->sctp
+								    : NULL;
+	uint32_t service = GW_NONE;
+
+	if (run && run->count)
+		service = span_find(view->span + run->first, run->count, port);
+	return service != GW_NONE ? service : vip->any_service;
+}
+
+static const struct gw_vip *prefix_find(
+	const struct gw_view *view, const struct gw_address *address)
+{
+	for (uint32_t i = 0; i < view->prefix_length_count; i++) {
+		struct gw_vip_key key = {.prefix_length = view->prefix_lengths[i]};
+		void *vip;
+
+		gw_address_mask(&key.address, address, view->prefix_lengths[i]);
+		if (rte_hash_lookup_data(view->vip_prefix, &key, &vip) >= 0)
+			return vip;
+	}
+	return NULL;
+}
+
+const struct gw_vip *gw_vip_find(const struct gw_view *view, const struct gw_address *address)
+{
+	void *vip;
+
+	if (rte_hash_lookup_data(view->vip_exact, address, &vip) >= 0)
+		return vip;
+	return view->prefix_length_count ? prefix_find(view, address) : NULL;
+}
+
+/* Leaves in burst->vip the service address of every live packet, or NULL. */
+static void find_vips(const struct gw_view *view, struct gw_burst *burst)
+{
+	const void *key[GW_BURST_MAX];
+	void *vip[GW_BURST_MAX];
+	uint64_t hits = 0;
+
+	for (uint16_t k = 0; k < burst->live_count; k++)
+		key[k] = &burst->packet[burst->live[k]].key.destination;
+	if (rte_hash_lookup_bulk_data(view->vip_exact, key, burst->live_count, &hits, vip) < 0)
+		hits = 0;
+	for (uint16_t k = 0; k < burst->live_count; k++) {
+		uint8_t i = burst->live[k];
+
+		if (likely(hits >> k & 1))
+			burst->vip[i] = vip[k];
+		else
+			burst->vip[i] =
+				view->prefix_length_count ? prefix_find(view, key[k]) : NULL;
+	}
+}
+
+/* The transport header of a packet for a service address. True when it goes on. */
+static bool parse_transport(struct gw_worker *worker, struct rte_mbuf *mbuf,
+	struct gw_packet *packet, struct gw_result *result)
+{
+	struct gw_frame frame;
+	int parsed;
+
+	if (unlikely(!gw_frame_open(worker, mbuf, &frame))) {
+		gw_result_drop(result, GW_DROP_MALFORMED);
+		return false;
+	}
+	parsed = gw_parse_transport(frame.start, frame.end, packet);
+	if (likely(parsed == GW_PARSE_OK))
+		return true;
+	if (parsed == GW_PARSE_HOST)
+		result->verdict = GW_VERDICT_HOST;
+	else
+		gw_result_drop(result, (enum gw_drop)parsed);
+	return false;
+}
+
+/* The two hashes: where the flow is tracked, and which slot of the table is its own. */
+static void hash_flow(const struct gw_worker *worker, const struct gw_service *service,
+	struct gw_burst *burst, uint8_t i)
+{
+	const struct gw_packet *packet = &burst->packet[i];
+	struct gw_result *result = &burst->result[i];
+
+	burst->place[i] = gw_flow_place(&packet->key, worker->engine->flows.seed);
+	gw_flow_prefetch(&worker->engine->flows, burst->place[i]);
+	result->event = gw_flow_event_of(packet->protocol, packet->tcp_flags);
+	if (likely(service->affinity == GW_AFFINITY_5TUPLE)) {
+		result->hash = gw_flow_hash(&packet->key, worker->view->hash_seed);
+	} else {
+		struct gw_flow_key key = packet->key;
+
+		gw_flow_key_reduce(&key, service->affinity);
+		result->hash = gw_flow_hash(&key, worker->view->hash_seed);
+	}
+}
+
+void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst)
+{
+	const struct gw_view *view = worker->view;
+	uint16_t kept = 0;
+
+	find_vips(view, burst);
+	for (uint16_t k = 0; k < burst->live_count; k++) {
+		uint8_t i = burst->live[k];
+		const struct gw_vip *vip = burst->vip[i];
+		struct gw_packet *packet = &burst->packet[i];
+		struct gw_result *result = &burst->result[i];
+
+		if (!vip) {
+			result->verdict = GW_VERDICT_HOST;
+			continue;
+		}
+		if (!parse_transport(worker, burst->mbuf[i], packet, result))
+			continue;
+		result->service = gw_vip_service(
+			view, vip, packet->protocol, GW_NTOHS(packet->key.destination_port));
+		if (unlikely(result->service == GW_NONE)) {
+			if (vip->flags & GW_VIP_NO_SERVICE_HOST)
+				result->verdict = GW_VERDICT_HOST;
+			else
+				gw_result_drop(result, GW_DROP_NO_SERVICE);
+			continue;
+		}
+		hash_flow(worker, &view->service[result->service], burst, i);
+		burst->live[kept++] = i;
+	}
+	burst->live_count = kept;
+}
