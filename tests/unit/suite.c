@@ -2,6 +2,7 @@
 #include "suite.h"
 
 #include <CUnit/Basic.h>
+
 #include <stdio.h>
 #include <string.h>
 
