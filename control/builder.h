@@ -30,6 +30,7 @@ struct gw_build_backend {
 	const char *name;
 	const char *key; /* member key */
 	uint32_t id;
+	uint32_t pool; /* position in pools */
 	uint8_t address[16];
 	uint32_t slots; /* of its pool's table */
 	struct gw_effect effect;
@@ -42,12 +43,15 @@ struct gw_build_pool {
 	uint32_t member_count;
 	struct gw_build_backend *backends; /* in the file's order */
 	size_t backend_count;
-	const uint32_t *members; /* slot's member index -> position in backends; member_count */
+	uint32_t *members;	 /* slot's member index -> position in backends; member_count */
 	const uint16_t *slots;	 /* table_size; NULL without members */
 	struct gw_digest digest; /* zero without members */
 	uint64_t table_version;	 /* 0 without members */
 	struct gw_pool_effect effect;
 	enum gw_encap encap;
+	bool keep_on_down;
+	uint16_t gue_port;
+	uint16_t mtu;	   /* 0: the egress link's */
 	bool rebuilt;	   /* its table was made anew in this build */
 	uint64_t build_ns; /* how long that took */
 };
@@ -57,6 +61,7 @@ struct gw_build_service {
 	uint32_t id;
 	uint32_t pool; /* position in pools */
 	enum gw_affinity affinity;
+	uint8_t protocol; /* GW_CONFIG_PROTOCOL_ANY: any */
 };
 
 struct gw_build {
@@ -69,10 +74,13 @@ struct gw_build {
 	uint64_t hash_seed;
 	size_t rebuilt_count; /* pools */
 	uint64_t took_ns;
+	/* Sorted by name. */
+	const struct gw_build_pool **pools_by_name;
+	const struct gw_build_service **services_by_name;
 	/* By number, for answers from the datapaths; NULL entries where there is none. */
-	const struct gw_build_service *const *service_by_id;
+	const struct gw_build_service **service_by_id;
 	size_t service_by_id_count;
-	const struct gw_build_backend *const *backend_by_id;
+	const struct gw_build_backend **backend_by_id;
 	size_t backend_by_id_count;
 	struct gw_arena *arena;
 };

@@ -55,6 +55,7 @@ struct gw_override {
 struct gw_runtime_backend {
 	const char *pool;
 	const char *name;
+	uint8_t address[16]; /* health is this address's: another one starts as unknown */
 	enum gw_config_backend_state file_state;
 	uint32_t file_weight;
 	uint32_t drain_timeout_ms; /* the pool's; 0: a drain never ends by time */

@@ -23,7 +23,7 @@
 
 #define GW_STATE_FILE	 "control-state.json"
 #define GW_STATE_FORMAT	 1
-#define GW_STATE_WARNING 512
+#define GW_STATE_WARNING 640
 
 struct gw_build;
 struct gw_state;

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The image of abi/snapshot.h: layout, records, seals. */
+#include "control/builder_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SECTION_ALIGN 64u
+
+static uint64_t align_up(uint64_t offset)
+{
+	return (offset + SECTION_ALIGN - 1) & ~(uint64_t)(SECTION_ALIGN - 1);
+}
+
+static uint64_t section_place(
+	struct gw_section *section, uint64_t at, uint64_t count, size_t record_size)
+{
+	section->offset = count ? at : 0;
+	section->count = count;
+	return align_up(at + count * record_size);
+}
+
+static void *section_data(const struct build_job *job, const struct gw_section *section)
+{
+	return (char *)job->image + section->offset;
+}
+
+static int hop_order(const void *a, const void *b)
+{
+	const struct gw_next_hop *left = a, *right = b;
+
+	return memcmp(&left->address, &right->address, sizeof(left->address));
+}
+
+/* One next hop for each distinct backend address, sorted. */
+static int next_hops_make(struct build_job *job)
+{
+	const struct gw_build *build = job->build;
+	size_t room = 0, count = 0, unique = 0;
+	struct gw_next_hop *hops;
+
+	for (size_t p = 0; p < build->pool_count; p++)
+		room += build->pools[p].backend_count;
+	hops = calloc(room ? room : 1, sizeof(*hops));
+	if (!hops)
+		return build_fail(job, -ENOMEM, "no memory for %zu next hops", room);
+	for (size_t p = 0; p < build->pool_count; p++) {
+		for (size_t b = 0; b < build->pools[p].backend_count; b++) {
+			struct gw_next_hop *hop = &hops[count++];
+
+			memcpy(hop->address.bytes, build->pools[p].backends[b].address, 16);
+			hop->family = gw_address_is_ipv4(&hop->address) ? GW_IPV4 : GW_IPV6;
+			hop->mtu = build->pools[p].mtu;
+		}
+	}
+	qsort(hops, count, sizeof(*hops), hop_order);
+	for (size_t i = 0; i < count; i++)
+		if (!unique || hop_order(&hops[unique - 1], &hops[i]) != 0)
+			hops[unique++] = hops[i];
+	for (size_t i = 0; job->input->hint && i < unique; i++) {
+		uint16_t mtu = 0;
+
+		if (job->input->hint(
+			    job->input->hint_owner, hops[i].address.bytes, &hops[i].link, &mtu) &&
+			mtu)
+			hops[i].mtu = mtu;
+	}
+	job->next_hops = hops;
+	job->next_hop_count = unique;
+	return 0;
+}
+
+static uint32_t next_hop_find(const struct build_job *job, const uint8_t address[static 16])
+{
+	struct gw_next_hop key;
+	const struct gw_next_hop *hop;
+
+	memcpy(key.address.bytes, address, 16);
+	hop = bsearch(&key, job->next_hops, job->next_hop_count, sizeof(key), hop_order);
+	return (uint32_t)(hop - job->next_hops);
+}
+
+/* Offsets of all sections; each pool's table begins on a cache line. */
+static void layout_make(struct build_job *job, struct gw_snapshot_header *header)
+{
+	const struct gw_build *build = job->build;
+	uint64_t at = align_up(sizeof(*header)), members = 0, tables = 0;
+
+	for (size_t i = 0; i < build->pool_count; i++) {
+		members += build->pools[i].member_count;
+		if (build->pools[i].member_count)
+			tables += align_up(build->pools[i].table_size * sizeof(uint16_t));
+	}
+	at = section_place(&header->pools, at, build->pool_count, sizeof(struct gw_pool));
+	at = section_place(
+		&header->services, at, build->service_by_id_count, sizeof(struct gw_service));
+	at = section_place(&header->vips, at, job->vip_count, sizeof(struct gw_vip));
+	at = section_place(&header->spans, at, job->span_count, sizeof(struct gw_span));
+	at = section_place(
+		&header->backends, at, build->backend_by_id_count, sizeof(struct gw_backend));
+	at = section_place(&header->members, at, members, sizeof(uint32_t));
+	at = section_place(&header->next_hops, at, job->next_hop_count, sizeof(struct gw_next_hop));
+	at = section_place(&header->tables, at, tables, 1);
+	header->total_size = at;
+}
+
+static struct gw_flow_timeouts timeouts_make(const struct gw_config_timeouts *timeouts)
+{
+	uint16_t udp = (uint16_t)timeouts->udp, sctp = (uint16_t)timeouts->sctp;
+	uint16_t new_flow = (uint16_t)timeouts->tcp_new;
+	uint16_t established = (uint16_t)timeouts->tcp_established;
+	uint16_t closing = (uint16_t)timeouts->tcp_closing;
+
+	return (struct gw_flow_timeouts){
+		.seconds = {
+			[GW_CLASS_OTHER] = {0, udp, udp, udp},
+			[GW_CLASS_TCP] = {0, new_flow, established, closing},
+			[GW_CLASS_UDP] = {0, udp, udp, udp},
+			[GW_CLASS_SCTP] = {0, sctp, sctp, sctp},
+		}};
+}
+
+static int backend_write(struct build_job *job, const struct gw_build_pool *pool,
+	const struct gw_build_backend *backend, struct gw_backend *record)
+{
+	const struct gw_config_node *node = &job->input->config->node;
+	uint32_t hop = next_hop_find(job, backend->address);
+	bool ipv4 = job->next_hops[hop].family == GW_IPV4;
+
+	if (pool->encap != GW_ENCAP_L2 && !(ipv4 ? node->has_source_ipv4 : node->has_source_ipv6))
+		return build_fail(job, -EINVAL,
+			"backend %s/%s needs an outer source address: set node.source_%s",
+			pool->name, backend->name, ipv4 ? "ipv4" : "ipv6");
+	*record = (struct gw_backend){
+		.pool = (uint16_t)pool->id,
+		.gue_port = GW_HTONS(pool->gue_port),
+		.next_hop = hop,
+		.state = (uint8_t)backend->effect.state,
+		.encap = (uint8_t)pool->encap,
+		.family = job->next_hops[hop].family,
+		.flags = pool->keep_on_down ? GW_BACKEND_KEEP_ON_DOWN : 0,
+		.mtu = pool->mtu ? pool->mtu : (uint16_t)job->next_hops[hop].mtu,
+		.link = job->next_hops[hop].link,
+	};
+	memcpy(record->outer_source.bytes, ipv4 ? node->source_ipv4 : node->source_ipv6, 16);
+	memcpy(record->outer_destination.bytes, backend->address, 16);
+	return 0;
+}
+
+/* Pools, members and backends; offsets of the tables, which are still to be filled. */
+static int pools_write(struct build_job *job)
+{
+	const struct gw_build *build = job->build;
+	struct gw_pool *records = section_data(job, &job->image->pools);
+	uint32_t *members = section_data(job, &job->image->members);
+	struct gw_backend *backends = section_data(job, &job->image->backends);
+	uint64_t table = job->image->tables.offset;
+	uint32_t next_member = 0;
+
+	for (size_t p = 0; p < build->pool_count; p++) {
+		const struct gw_build_pool *pool = &build->pools[p];
+
+		records[p] = (struct gw_pool){.id = pool->id,
+			.table_size = pool->table_size,
+			.member_first = pool->member_count ? next_member : 0,
+			.member_count = pool->member_count,
+			.table_offset = pool->member_count ? table : 0};
+		for (uint32_t m = 0; m < pool->member_count; m++)
+			members[next_member++] = pool->backends[pool->members[m]].id;
+		if (pool->member_count)
+			table += align_up(pool->table_size * sizeof(uint16_t));
+		for (size_t b = 0; b < pool->backend_count; b++) {
+			const struct gw_build_backend *backend = &pool->backends[b];
+			int status = backend_write(job, pool, backend, &backends[backend->id]);
+
+			if (status < 0)
+				return status;
+		}
+	}
+	return 0;
+}
+
+static void services_write(struct build_job *job)
+{
+	const struct gw_build *build = job->build;
+	struct gw_service *records = section_data(job, &job->image->services);
+
+	for (size_t i = 0; i < build->service_by_id_count; i++)
+		records[i].pool = GW_NONE;
+	for (size_t i = 0; i < build->service_count; i++) {
+		const struct gw_build_service *service = &build->services[i];
+
+		records[service->id] = (struct gw_service){.pool = build->pools[service->pool].id,
+			.affinity = (uint8_t)service->affinity};
+	}
+}
+
+int build_image(struct build_job *job)
+{
+	const struct gw_build_input *input = job->input;
+	struct gw_snapshot_header header = {.magic = GW_SNAPSHOT_MAGIC,
+		.abi_version = GW_SNAPSHOT_ABI_VERSION,
+		.header_size = sizeof(header),
+		.version = input->version,
+		.hash_seed = input->config->hash_seed,
+		.timeouts = timeouts_make(&input->config->timeouts)};
+	int status = next_hops_make(job);
+
+	if (status < 0)
+		return status;
+	layout_make(job, &header);
+	if (header.total_size > GW_SNAPSHOT_MAX_SIZE)
+		return build_fail(job, -E2BIG, "the snapshot needs %llu bytes; at most %llu",
+			(unsigned long long)header.total_size, GW_SNAPSHOT_MAX_SIZE);
+	job->image_size = header.total_size;
+	job->fd = memfd_create("guideway-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (job->fd < 0 || ftruncate(job->fd, (off_t)job->image_size) < 0)
+		return build_fail(job, -errno, "memfd of %zu bytes: %m", job->image_size);
+	job->image = mmap(NULL, job->image_size, PROT_READ | PROT_WRITE, MAP_SHARED, job->fd, 0);
+	if (job->image == MAP_FAILED) {
+		job->image = NULL;
+		return build_fail(job, -errno, "mapping %zu bytes: %m", job->image_size);
+	}
+	*job->image = header;
+	services_write(job);
+	if (job->vip_count)
+		memcpy(section_data(job, &header.vips), job->vips,
+			job->vip_count * sizeof(*job->vips));
+	if (job->span_count)
+		memcpy(section_data(job, &header.spans), job->spans,
+			job->span_count * sizeof(*job->spans));
+	if (job->next_hop_count)
+		memcpy(section_data(job, &header.next_hops), job->next_hops,
+			job->next_hop_count * sizeof(*job->next_hops));
+	return pools_write(job);
+}
+
+/* Pools' slots lay in the writable mapping; they are read from the sealed one from now on. */
+static void slots_move(struct gw_build *build, const void *from, const void *to)
+{
+	for (size_t i = 0; i < build->pool_count; i++)
+		if (build->pools[i].slots)
+			build->pools[i].slots =
+				(const uint16_t *)((const char *)to +
+						   ((const char *)build->pools[i].slots -
+							   (const char *)from));
+}
+
+int build_seal(struct build_job *job)
+{
+	struct gw_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	const void *was = job->image;
+	void *map;
+
+	if (!snapshot)
+		return build_fail(job, -ENOMEM, "no memory for the snapshot");
+	munmap(job->image, job->image_size);
+	job->image = NULL;
+	if (fcntl(job->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
+		0) {
+		free(snapshot);
+		return build_fail(job, -errno, "sealing the snapshot: %m");
+	}
+	map = mmap(NULL, job->image_size, PROT_READ, MAP_SHARED, job->fd, 0);
+	if (map == MAP_FAILED) {
+		free(snapshot);
+		return build_fail(job, -errno, "mapping %zu bytes: %m", job->image_size);
+	}
+	*snapshot = (struct gw_snapshot){
+		.data = map, .size = job->image_size, .fd = job->fd, .references = 1};
+	job->fd = -1;
+	slots_move(job->build, was, map);
+	job->build->snapshot = snapshot;
+	return 0;
+}

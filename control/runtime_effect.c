@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rules: from what is known of a pool's backends to what each of them is. */
+#include "control/runtime.h"
+
+#include <stddef.h>
+
+const char *gw_health_name(enum gw_health health)
+{
+	static const char *const names[] = {"unknown", "up", "down"};
+
+	return names[health];
+}
+
+const char *gw_backend_state_name(enum gw_backend_state state)
+{
+	static const char *const names[] = {"free", "active", "drain", "down", "disabled"};
+
+	return names[state];
+}
+
+const char *gw_reason_text(enum gw_reason reason)
+{
+	static const char *const texts[GW_REASON_COUNT] = {
+		[GW_REASON_HEALTHY] = "passes its health check",
+		[GW_REASON_UNCHECKED] = "its pool has no health check",
+		[GW_REASON_PRESUMED] = "not checked yet, counts as healthy because its pool is new",
+		[GW_REASON_WAITING] = "waits for its first successful health check",
+		[GW_REASON_DOWN] = "fails its health check",
+		[GW_REASON_WEIGHT_ZERO] = "has weight 0",
+		[GW_REASON_FILE_DRAIN] = "drains: the configuration says so",
+		[GW_REASON_FILE_DISABLED] = "disabled: the configuration says so",
+		[GW_REASON_OVERRIDE_DRAIN] = "drains: said at run time",
+		[GW_REASON_OVERRIDE_DISABLED] = "disabled: said at run time",
+		[GW_REASON_DRAIN_OVER] = "disabled: its drain_timeout has passed",
+		[GW_REASON_PANIC] = "used because too few of its pool are healthy (panic_below)",
+	};
+
+	return texts[reason];
+}
+
+/* A backend that nobody applied: as the file states it. */
+static struct gw_runtime_backend entry_of_file(const struct gw_config_backend *backend)
+{
+	return (struct gw_runtime_backend){
+		.file_state = backend->state,
+		.file_weight = backend->weight,
+	};
+}
+
+static bool drain_over(const struct gw_runtime_backend *entry, int64_t now_ms)
+{
+	return entry->drain_since_ms && entry->drain_timeout_ms &&
+	       entry->drain_since_ms + entry->drain_timeout_ms <= now_ms;
+}
+
+/* What the backend would be on its own, panic aside. */
+static struct gw_effect effect_alone(const struct gw_runtime_backend *entry, int64_t now_ms)
+{
+	const struct gw_override *override = &entry->override;
+	enum gw_config_backend_state wanted =
+		override->has_state ? override->state : entry->file_state;
+	struct gw_effect effect = {
+		.state = GW_BACKEND_ACTIVE,
+		.base_weight = override->has_weight ? override->weight : entry->file_weight,
+		.health = entry->checked ? entry->health : GW_HEALTH_UP,
+		.reason = entry->checked ? GW_REASON_HEALTHY : GW_REASON_UNCHECKED,
+	};
+
+	if (wanted == GW_CONFIG_DISABLED) {
+		effect.state = GW_BACKEND_DISABLED;
+		effect.reason =
+			override->has_state ? GW_REASON_OVERRIDE_DISABLED : GW_REASON_FILE_DISABLED;
+	} else if (wanted == GW_CONFIG_DRAIN && drain_over(entry, now_ms)) {
+		effect.state = GW_BACKEND_DISABLED;
+		effect.reason = GW_REASON_DRAIN_OVER;
+	} else if (effect.health == GW_HEALTH_DOWN) {
+		effect.state = GW_BACKEND_DOWN;
+		effect.reason = GW_REASON_DOWN;
+	} else if (wanted == GW_CONFIG_DRAIN) {
+		effect.state = GW_BACKEND_DRAIN;
+		effect.reason =
+			override->has_state ? GW_REASON_OVERRIDE_DRAIN : GW_REASON_FILE_DRAIN;
+	} else if (effect.health == GW_HEALTH_UNKNOWN) {
+		effect.reason = entry->presumed ? GW_REASON_PRESUMED : GW_REASON_WAITING;
+	}
+	if (wanted == GW_CONFIG_DRAIN && entry->drain_since_ms && entry->drain_timeout_ms)
+		effect.drain_until_ms = entry->drain_since_ms + entry->drain_timeout_ms;
+	return effect;
+}
+
+static bool entry_healthy(const struct gw_effect *effect, bool presumed)
+{
+	return effect->health == GW_HEALTH_UP || (effect->health == GW_HEALTH_UNKNOWN && presumed);
+}
+
+/* Settles membership once it is known whether the pool is in panic. */
+static void effect_finish(struct gw_effect *effect, bool panic)
+{
+	bool eligible = effect->state == GW_BACKEND_ACTIVE && effect->reason != GW_REASON_WAITING;
+
+	if (panic && effect->state != GW_BACKEND_DISABLED && !eligible) {
+		effect->state = GW_BACKEND_ACTIVE;
+		effect->reason = GW_REASON_PANIC;
+		eligible = true;
+	}
+	if (eligible && !effect->base_weight)
+		effect->reason = GW_REASON_WEIGHT_ZERO;
+	effect->member = eligible && effect->base_weight > 0;
+	effect->weight = effect->member ? effect->base_weight : 0;
+}
+
+void gw_runtime_pool(const struct gw_runtime *runtime, const struct gw_config_pool *pool,
+	int64_t now_ms, struct gw_effect *effects, struct gw_pool_effect *summary)
+{
+	struct gw_pool_effect sum = {0};
+
+	for (size_t i = 0; i < pool->backend_count; i++) {
+		const struct gw_config_backend *backend = &pool->backends[i];
+		struct gw_runtime_backend of_file = entry_of_file(backend);
+		const struct gw_runtime_backend *entry =
+			runtime ? gw_runtime_find(runtime, pool->name, backend->name) : NULL;
+
+		if (!entry)
+			entry = &of_file;
+		effects[i] = effect_alone(entry, now_ms);
+		if (effects[i].state == GW_BACKEND_DISABLED)
+			continue;
+		sum.not_disabled++;
+		sum.healthy += entry_healthy(&effects[i], entry->presumed);
+	}
+	sum.panic = (uint64_t)sum.healthy * 100 < (uint64_t)pool->panic_below * sum.not_disabled;
+	for (size_t i = 0; i < pool->backend_count; i++) {
+		effect_finish(&effects[i], sum.panic);
+		sum.members += effects[i].member;
+	}
+	if (summary)
+		*summary = sum;
+}
