@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dataplane/flow_table.h"
+
+#include "dp_harness.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START 100000u /* seconds; far from zero, so that subtracting is possible */
+
+static const struct gw_flow_timeouts timeouts = {
+	.seconds = {{0, 10, 900, 60}, {0, 10, 900, 60}, {0, 60, 60, 60}, {0, 10, 300, 60}}};
+
+static struct gw_flow_place place_of(
+	const struct gw_flow_table *table, uint32_t n, uint8_t protocol)
+{
+	struct gw_flow_key key = {.protocol = protocol, .destination_port = GW_HTONS(80)};
+
+	memcpy(key.source.bytes + 12, &n, sizeof(n));
+	return gw_flow_place(&key, table->seed);
+}
+
+static enum gw_flow_outcome insert(
+	struct gw_flow_table *table, uint32_t n, uint8_t protocol, uint32_t backend, uint32_t now)
+{
+	uint32_t slot;
+	uint64_t word;
+
+	return gw_flow_insert(
+		table, place_of(table, n, protocol), backend, now, &timeouts, &slot, &word);
+}
+
+/* One packet as the stages treat it: look up, else insert. Returns the backend it went to. */
+static uint32_t packet(struct gw_flow_table *table, uint32_t n, uint8_t protocol,
+	enum gw_flow_event event, uint32_t backend, uint32_t now)
+{
+	struct gw_flow_place place = place_of(table, n, protocol);
+	uint64_t word;
+	uint32_t slot = gw_flow_lookup(table, place, &word);
+
+	if (slot != GW_FLOW_NOWHERE && !gw_flow_expired(word, now, &timeouts)) {
+		gw_flow_touch(table, slot, word, event, now);
+		return gw_flow_backend(word);
+	}
+	gw_flow_insert(table, place, backend, now, &timeouts, &slot, &word);
+	return backend;
+}
+
+static uint64_t word_of(const struct gw_flow_table *table, uint32_t n, uint8_t protocol)
+{
+	uint64_t word = 0;
+
+	if (gw_flow_lookup(table, place_of(table, n, protocol), &word) == GW_FLOW_NOWHERE)
+		return 0;
+	return word;
+}
+
+static struct gw_flow_table start(uint64_t flows)
+{
+	struct gw_engine *engine = harness_start(64, 1); /* EAL, for its memory */
+	struct gw_flow_table table;
+
+	harness_stop(engine);
+	CU_ASSERT_EQUAL_FATAL(gw_flow_table_init(&table, flows, 0), 0);
+	return table;
+}
+
+static void capacity_is_the_next_power_of_two(void)
+{
+	struct gw_flow_table table = start(1);
+
+	CU_ASSERT_EQUAL(gw_flow_table_capacity(&table), 64);
+	gw_flow_table_fini(&table);
+	CU_ASSERT_EQUAL(gw_flow_table_init(&table, 1025, 0), 0);
+	CU_ASSERT_EQUAL(gw_flow_table_capacity(&table), 2048);
+	gw_flow_table_fini(&table);
+	CU_ASSERT_EQUAL(gw_flow_table_init(&table, 0, 0), -EINVAL);
+	CU_ASSERT_EQUAL(gw_flow_table_init(&table, (1ull << 31) + 1, 0), -EINVAL);
+}
+
+static void two_tables_have_different_seeds(void)
+{
+	struct gw_flow_table a = start(64), b;
+
+	CU_ASSERT_EQUAL_FATAL(gw_flow_table_init(&b, 64, 0), 0);
+	CU_ASSERT_NOT_EQUAL(a.seed, b.seed);
+	gw_flow_table_fini(&a);
+	gw_flow_table_fini(&b);
+}
+
+static void states_follow_the_packets(void)
+{
+	struct gw_flow_table table = start(64);
+
+	packet(&table, 1, GW_PROTO_TCP, GW_FLOW_SYN, 5, START);
+	CU_ASSERT_EQUAL(gw_flow_state(word_of(&table, 1, GW_PROTO_TCP)), GW_FLOW_NEW);
+	packet(&table, 1, GW_PROTO_TCP, GW_FLOW_SYN, 5, START + 1);
+	CU_ASSERT_EQUAL(gw_flow_state(word_of(&table, 1, GW_PROTO_TCP)), GW_FLOW_NEW);
+	packet(&table, 1, GW_PROTO_TCP, GW_FLOW_PACKET, 5, START + 2);
+	CU_ASSERT_EQUAL(gw_flow_state(word_of(&table, 1, GW_PROTO_TCP)), GW_FLOW_ESTABLISHED);
+	packet(&table, 1, GW_PROTO_TCP, GW_FLOW_END, 5, START + 3);
+	CU_ASSERT_EQUAL(gw_flow_state(word_of(&table, 1, GW_PROTO_TCP)), GW_FLOW_CLOSING);
+	packet(&table, 1, GW_PROTO_TCP, GW_FLOW_PACKET, 5, START + 50);
+	CU_ASSERT_EQUAL(gw_flow_state(word_of(&table, 1, GW_PROTO_TCP)), GW_FLOW_CLOSING);
+	CU_ASSERT_EQUAL(gw_flow_age(word_of(&table, 1, GW_PROTO_TCP), START + 51), 1);
+	CU_ASSERT_EQUAL(gw_flow_backend(word_of(&table, 1, GW_PROTO_TCP)), 5);
+	gw_flow_table_fini(&table);
+}
+
+static void a_word_is_written_once_a_second_at_most(void)
+{
+	struct gw_flow_table table = start(64);
+	uint64_t before, word;
+	uint32_t slot;
+
+	packet(&table, 1, GW_PROTO_UDP, GW_FLOW_PACKET, 5, START);
+	packet(&table, 1, GW_PROTO_UDP, GW_FLOW_PACKET, 5, START);
+	slot = gw_flow_lookup(&table, place_of(&table, 1, GW_PROTO_UDP), &before);
+	/* Nothing to change: not even a stale word given as expected is written over. */
+	gw_flow_touch(&table, slot, before, GW_FLOW_PACKET, START);
+	gw_flow_lookup(&table, place_of(&table, 1, GW_PROTO_UDP), &word);
+	CU_ASSERT_EQUAL(word, before);
+	gw_flow_touch(&table, slot, word, GW_FLOW_PACKET, START + 1);
+	gw_flow_lookup(&table, place_of(&table, 1, GW_PROTO_UDP), &word);
+	CU_ASSERT_EQUAL(gw_flow_stamp(word), (START + 1) & GW_FLOW_STAMP_MASK);
+	gw_flow_table_fini(&table);
+}
+
+static void an_expired_flow_is_inserted_anew_in_its_place(void)
+{
+	struct gw_flow_table table = start(64);
+	uint32_t slot, again;
+	uint64_t word;
+
+	insert(&table, 1, GW_PROTO_UDP, 5, START);
+	slot = gw_flow_lookup(&table, place_of(&table, 1, GW_PROTO_UDP), &word);
+	CU_ASSERT_EQUAL(insert(&table, 1, GW_PROTO_UDP, 6, START + 60), GW_FLOW_FOUND);
+	CU_ASSERT_EQUAL(insert(&table, 1, GW_PROTO_UDP, 6, START + 61), GW_FLOW_INSERTED);
+	again = gw_flow_lookup(&table, place_of(&table, 1, GW_PROTO_UDP), &word);
+	CU_ASSERT_EQUAL(again, slot);
+	CU_ASSERT_EQUAL(gw_flow_backend(word), 6);
+	gw_flow_table_fini(&table);
+}
+
+static void a_stamp_from_a_clock_ahead_is_not_expired(void)
+{
+	struct gw_flow_table table = start(64);
+
+	insert(&table, 1, GW_PROTO_TCP, 5, START + 1);
+	CU_ASSERT_EQUAL(insert(&table, 1, GW_PROTO_TCP, 6, START), GW_FLOW_FOUND);
+	gw_flow_table_fini(&table);
+}
+
+/* Fills until 8 words of one bucket are taken and one more went to the other bucket. */
+static void an_overflowing_flow_is_found_in_its_other_bucket(void)
+{
+	struct gw_flow_table table = start(64);
+	struct gw_flow_place first = place_of(&table, 0, GW_PROTO_TCP);
+	uint32_t placed = 0, last = 0;
+
+	for (uint32_t n = 0; placed < 9; n++) {
+		if ((place_of(&table, n, GW_PROTO_TCP).bucket & table.mask) !=
+			(first.bucket & table.mask))
+			continue;
+		CU_ASSERT_EQUAL(insert(&table, n, GW_PROTO_TCP, n & 7, START), GW_FLOW_INSERTED);
+		last = n;
+		placed++;
+	}
+	uint64_t word;
+	struct gw_flow_place place = place_of(&table, last, GW_PROTO_TCP);
+	uint32_t slot = gw_flow_lookup(&table, place, &word);
+
+	CU_ASSERT_NOT_EQUAL_FATAL(slot, GW_FLOW_NOWHERE);
+	CU_ASSERT_EQUAL(slot / GW_FLOW_BUCKET_WORDS,
+		gw_flow_other_bucket(place.bucket & table.mask, place.tag) & table.mask);
+	/* A word of the first bucket that is retired leaves no hole: the flow is still found. */
+	table.bucket[place.bucket & table.mask].word[3] = GW_FLOW_RETIRED;
+	CU_ASSERT_EQUAL(gw_flow_lookup(&table, place, &word), slot);
+	gw_flow_table_fini(&table);
+}
+
+static void replacement_takes_expired_then_closing_then_the_oldest_new(void)
+{
+	struct gw_flow_table table = start(64);
+	uint64_t *word = table.bucket[0].word;
+	struct gw_flow_victim victim;
+
+	for (int i = 0; i < 8; i++)
+		word[i] = gw_flow_word(
+			0x100u * (i + 1) | GW_CLASS_TCP, 1, GW_FLOW_ESTABLISHED, START);
+	victim = gw_flow_find_victim(&table.bucket[0], START + 5, &timeouts);
+	CU_ASSERT_EQUAL(victim.index, GW_FLOW_BUCKET_WORDS);
+	word[2] = gw_flow_word(0x901, 1, GW_FLOW_NEW, START + 3);
+	word[6] = gw_flow_word(0xa01, 1, GW_FLOW_NEW, START + 1);
+	word[7] = gw_flow_word(0xb01, 1, GW_FLOW_NEW, START + 2);
+	victim = gw_flow_find_victim(&table.bucket[0], START + 5, &timeouts);
+	CU_ASSERT_EQUAL(victim.index, 6);
+	word[4] = gw_flow_word(0xc01, 1, GW_FLOW_CLOSING, START + 5);
+	victim = gw_flow_find_victim(&table.bucket[0], START + 5, &timeouts);
+	CU_ASSERT_EQUAL(victim.index, 4);
+	word[1] = gw_flow_word(0xd01, 1, GW_FLOW_ESTABLISHED, START - 896);
+	victim = gw_flow_find_victim(&table.bucket[0], START + 5, &timeouts);
+	CU_ASSERT_EQUAL(victim.index, 1);
+	gw_flow_table_fini(&table);
+}
+
+static void a_table_full_of_established_flows_takes_no_more(void)
+{
+	struct gw_flow_table table = start(64);
+	uint32_t taken = 0;
+
+	for (uint32_t n = 0; n < 4000; n++) {
+		if (insert(&table, n, GW_PROTO_TCP, 1, START) != GW_FLOW_INSERTED)
+			continue;
+		packet(&table, n, GW_PROTO_TCP, GW_FLOW_PACKET, 1, START);
+		taken++;
+	}
+	CU_ASSERT_EQUAL(taken, 64);
+	CU_ASSERT_EQUAL(insert(&table, 5000, GW_PROTO_TCP, 1, START), GW_FLOW_FULL);
+	/* Once they expire there is room again. */
+	CU_ASSERT_EQUAL(insert(&table, 5000, GW_PROTO_TCP, 1, START + 901), GW_FLOW_INSERTED);
+	gw_flow_table_fini(&table);
+}
+
+/* packets.md: 0 of 100 established flows moved by a flood of ten times the capacity. */
+static uint32_t moved_by_flood(uint8_t protocol, enum gw_flow_event event, bool mixed)
+{
+	struct gw_flow_table table = start(4096);
+	uint32_t moved = 0;
+
+	for (uint32_t n = 0; n < 100; n++) {
+		packet(&table, n, GW_PROTO_TCP, GW_FLOW_SYN, 7, START);
+		packet(&table, n, GW_PROTO_TCP, GW_FLOW_PACKET, 7, START);
+	}
+	for (uint32_t n = 0; n < 40960; n++) {
+		static const uint8_t protocols[] = {GW_PROTO_TCP, GW_PROTO_UDP, GW_PROTO_SCTP};
+		uint8_t p = mixed ? protocols[n % 3] : protocol;
+		enum gw_flow_event e = mixed ? (enum gw_flow_event)(n % 3) : event;
+
+		packet(&table, 1000000 + n, p, p == GW_PROTO_TCP ? e : GW_FLOW_PACKET, 9,
+			START + n / 8192);
+	}
+	for (uint32_t n = 0; n < 100; n++)
+		moved += packet(&table, n, GW_PROTO_TCP, GW_FLOW_PACKET, 8, START + 6) != 7;
+	gw_flow_table_fini(&table);
+	return moved;
+}
+
+static void floods_move_no_established_flow(void)
+{
+	CU_ASSERT_EQUAL(moved_by_flood(GW_PROTO_TCP, GW_FLOW_SYN, false), 0);
+	CU_ASSERT_EQUAL(moved_by_flood(GW_PROTO_TCP, GW_FLOW_PACKET, false), 0);
+	CU_ASSERT_EQUAL(moved_by_flood(GW_PROTO_TCP, GW_FLOW_END, false), 0);
+	CU_ASSERT_EQUAL(moved_by_flood(GW_PROTO_UDP, GW_FLOW_PACKET, false), 0);
+	CU_ASSERT_EQUAL(moved_by_flood(GW_PROTO_TCP, GW_FLOW_SYN, true), 0);
+}
+
+static void a_moved_flow_keeps_its_place_and_is_new_again(void)
+{
+	struct gw_flow_table table = start(64);
+	uint64_t word, after;
+	uint32_t slot;
+
+	packet(&table, 1, GW_PROTO_TCP, GW_FLOW_SYN, 5, START);
+	packet(&table, 1, GW_PROTO_TCP, GW_FLOW_PACKET, 5, START);
+	slot = gw_flow_lookup(&table, place_of(&table, 1, GW_PROTO_TCP), &word);
+	CU_ASSERT_TRUE(gw_flow_replace(&table, slot, word, 6, START + 1));
+	CU_ASSERT_EQUAL(gw_flow_lookup(&table, place_of(&table, 1, GW_PROTO_TCP), &after), slot);
+	CU_ASSERT_EQUAL(gw_flow_backend(after), 6);
+	CU_ASSERT_EQUAL(gw_flow_state(after), GW_FLOW_NEW);
+	/* Whoever comes second with the old word changes nothing. */
+	CU_ASSERT_FALSE(gw_flow_replace(&table, slot, word, 7, START + 1));
+	gw_flow_table_fini(&table);
+}
+
+struct racer {
+	struct gw_flow_table *table;
+	uint32_t backend;
+	uint32_t wrong;
+};
+
+/* Two threads send packets of the same flows; each flow must have one backend in the end. */
+static void *race(void *arg)
+{
+	struct racer *racer = arg;
+
+	for (uint32_t round = 0; round < 20; round++)
+		for (uint32_t n = 0; n < 2000; n++)
+			packet(racer->table, n, GW_PROTO_TCP, GW_FLOW_PACKET, racer->backend,
+				START + round);
+	for (uint32_t n = 0; n < 2000; n++) {
+		uint64_t word = word_of(racer->table, n, GW_PROTO_TCP);
+
+		racer->wrong +=
+			gw_flow_state(word) != GW_FLOW_ESTABLISHED || gw_flow_backend(word) - 1 > 1;
+	}
+	return NULL;
+}
+
+static void two_threads_on_the_same_flows_lose_none(void)
+{
+	struct gw_flow_table table = start(65536);
+	struct racer racers[2] = {{&table, 1, 0}, {&table, 2, 0}};
+	pthread_t thread;
+
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, race, &racers[0]), 0);
+	race(&racers[1]);
+	pthread_join(thread, NULL);
+	CU_ASSERT_EQUAL(racers[0].wrong, 0);
+	CU_ASSERT_EQUAL(racers[1].wrong, 0);
+	gw_flow_table_fini(&table);
+}
+
+static const struct gw_test tests[] = {
+	GW_TEST(capacity_is_the_next_power_of_two),
+	GW_TEST(two_tables_have_different_seeds),
+	GW_TEST(states_follow_the_packets),
+	GW_TEST(a_word_is_written_once_a_second_at_most),
+	GW_TEST(an_expired_flow_is_inserted_anew_in_its_place),
+	GW_TEST(a_stamp_from_a_clock_ahead_is_not_expired),
+	GW_TEST(an_overflowing_flow_is_found_in_its_other_bucket),
+	GW_TEST(replacement_takes_expired_then_closing_then_the_oldest_new),
+	GW_TEST(a_table_full_of_established_flows_takes_no_more),
+	GW_TEST(floods_move_no_established_flow),
+	GW_TEST(a_moved_flow_keeps_its_place_and_is_new_again),
+	GW_TEST(two_threads_on_the_same_flows_lose_none),
+};
+
+GW_SUITE("flow_table", tests)
