@@ -146,7 +146,10 @@ static int backend_write(struct build_job *job, const struct gw_build_pool *pool
 		.mtu = pool->mtu ? pool->mtu : (uint16_t)job->next_hops[hop].mtu,
 		.link = job->next_hops[hop].link,
 	};
-	memcpy(record->outer_source.bytes, ipv4 ? node->source_ipv4 : node->source_ipv6, 16);
+	if (ipv4) /* l2 may have none: 0.0.0.0, of the right family all the same */
+		gw_address_set_ipv4(&record->outer_source, node->source_ipv4 + 12);
+	else
+		memcpy(record->outer_source.bytes, node->source_ipv6, 16);
 	memcpy(record->outer_destination.bytes, backend->address, 16);
 	return 0;
 }
