@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guideway-control's parts and how they hang together, all in one event loop:
+ *
+ *	monitor --changed--> runtime --touch--> (20 ms) build --> publisher --in_force--> events
+ *	SIGHUP, API -------> config, ids, runtime ---------^
+ *	API: overrides ----> runtime ------------^
+ *
+ * daemon.c starts and stops the parts and takes what they report; daemon_build.c turns what changed
+ * into a published snapshot; daemon_reload.c exchanges the configuration whole or not at all; the
+ * API (api.c) reads this struct and calls the functions below.
+ *
+ * A restart adopts: the state file brings ids, health, overrides and the version counter, so the
+ * first snapshot of a new run decides as the last of the old one did. Where nothing is known, the
+ * backends of a new pool serve until their first probe has answered (runtime.h).
+ */
+#pragma once
+
+#include "control/api_server.h"
+#include "control/builder.h"
+#include "control/events.h"
+#include "control/model.h"
+#include "control/monitor.h"
+#include "control/publisher.h"
+#include "control/state.h"
+#include "control/state_writer.h"
+
+#include <jansson.h>
+#include <uv.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GW_DAEMON_TEXT 256
+
+/* From the command line; NULL: the file's value. */
+struct gw_daemon_options {
+	const char *config;
+	const char *state_dir;
+	const char *pin_dir;
+	const char *dataplane_socket;
+	const char *api_socket;
+};
+
+/* The last attempt to read the file. */
+struct gw_daemon_load {
+	int64_t time_ms; /* wall clock */
+	bool valid;
+	json_t *errors; /* array of lines; NULL when valid */
+};
+
+/* What the publisher last reported. */
+struct gw_daemon_datapath {
+	bool present;
+	char detail[GW_DAEMON_TEXT];
+	uint64_t in_force;
+	int64_t in_force_ms; /* wall clock; 0: adopted from an earlier run */
+	uint64_t took_ns;
+	uint64_t refused; /* version, 0: none since the last success */
+	char why[GW_DAEMON_TEXT];
+};
+
+struct gw_daemon {
+	uv_loop_t *loop;
+	struct gw_daemon_options options;
+	struct gw_config *config;
+	struct gw_state *state; /* owns ids and runtime */
+	struct gw_state_writer *writer;
+	struct gw_events *events;
+	struct gw_monitor *monitor;
+	struct gw_publisher *publisher;
+	struct gw_api_server *api;
+	struct gw_build *build; /* the newest: published, in force once the datapath says so */
+	struct gw_daemon_load load;
+	struct gw_daemon_datapath datapath;
+	uv_timer_t build_timer;	   /* coalesces changes */
+	uv_timer_t deadline_timer; /* the next drain that ends by time */
+	uv_signal_t signals[3];
+	int64_t start_ms;  /* wall clock */
+	int64_t loaded_ms; /* of the configuration in use */
+	bool build_due;
+	bool build_failed; /* said once */
+	bool stopping;
+};
+
+/* Loads the file and starts everything. Returns the exit status that `guideway-control` ends with:
+ * 0 after a clean stop, 1 or 5 when it could not start. */
+int gw_daemon_run(const struct gw_daemon_options *options);
+
+/* Something that decides packets changed: builds and publishes soon. */
+void gw_daemon_touch(struct gw_daemon *daemon);
+
+/*
+ * Builds from what is known now and hands it to the publisher; tells events. Returns 0 or -errno,
+ * and then what was before goes on.
+ */
+int gw_daemon_publish(struct gw_daemon *daemon);
+
+/* Takes a finished build as the newest and hands it to the publisher. Consumes it. */
+int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build);
+
+/*
+ * What the configuration would be built into, with the present runtime and ids, none of which is
+ * changed. Returns 0 or -errno with a line in error.
+ */
+int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *config,
+	uint64_t version, struct gw_build **out, char error[static GW_BUILD_ERROR]);
+
+/* Reads the file again. Returns 0, or -EINVAL with the errors in daemon->load. `why`: "SIGHUP". */
+int gw_daemon_reload(struct gw_daemon *daemon, const char *why);
+
+/* The first load; -EINVAL after logging every error. */
+int gw_daemon_load_first(struct gw_daemon *daemon);
+
+/* Command line before file. */
+const char *gw_daemon_state_dir(const struct gw_daemon *daemon);
+const char *gw_daemon_pin_dir(const struct gw_daemon *daemon);
+const char *gw_daemon_dataplane_socket(const struct gw_daemon *daemon);
+const char *gw_daemon_api_socket(const struct gw_daemon *daemon);
+
+/* publishers.c: opens the one for the configured path. Returns 0 or -errno, having logged. */
+int gw_daemon_publisher_open(struct gw_daemon *daemon, const struct gw_publisher_events *events);
+/* Tells it of a new configuration, before the old one is freed. */
+void gw_daemon_publisher_configure(struct gw_daemon *daemon);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/log.h"
+#include "control/daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Changes within it become one snapshot; a second detection in the same moment costs nothing. */
+#define COALESCE_MS	20
+#define DEADLINE_MAX_MS (3600 * 1000) /* the wall clock may be set meanwhile */
+
+static void build_timer_ran_out(uv_timer_t *timer)
+{
+	gw_daemon_publish(timer->data);
+}
+
+void gw_daemon_touch(struct gw_daemon *daemon)
+{
+	if (daemon->stopping || daemon->build_due)
+		return;
+	daemon->build_due = true;
+	uv_timer_start(&daemon->build_timer, build_timer_ran_out, COALESCE_MS, 0);
+}
+
+static void deadline_timer_ran_out(uv_timer_t *timer)
+{
+	gw_daemon_publish(timer->data);
+}
+
+static void deadline_arm(struct gw_daemon *daemon)
+{
+	int64_t now = gw_clock_wall_ms();
+	int64_t deadline = gw_runtime_next_deadline(gw_state_runtime(daemon->state), now);
+	int64_t wait = deadline - now;
+
+	if (!deadline) {
+		uv_timer_stop(&daemon->deadline_timer);
+		return;
+	}
+	if (wait < 1)
+		wait = 1;
+	if (wait > DEADLINE_MAX_MS)
+		wait = DEADLINE_MAX_MS;
+	uv_timer_start(&daemon->deadline_timer, deadline_timer_ran_out, (uint64_t)wait, 0);
+}
+
+/* Backends that changed state by the clock alone are told here; the others were already. */
+static void drains_tell(struct gw_daemon *daemon, const struct gw_build *build)
+{
+	for (size_t p = 0; daemon->build && p < build->pool_count; p++) {
+		const struct gw_build_pool *pool = &build->pools[p];
+		const struct gw_build_pool *old = gw_build_pool_find(daemon->build, pool->name);
+
+		for (size_t b = 0; old && b < pool->backend_count; b++) {
+			const struct gw_build_backend *backend = &pool->backends[b], *former;
+			char subject[2 * GW_NAME_MAX + 2];
+
+			former = gw_build_backend_at(daemon->build, backend->id, NULL);
+			if (!former || backend->effect.reason != GW_REASON_DRAIN_OVER ||
+				former->effect.reason == GW_REASON_DRAIN_OVER)
+				continue;
+			snprintf(subject, sizeof(subject), "%s/%s", pool->name, backend->name);
+			gw_events_add(daemon->events, "drain", subject, "drain", "disabled",
+				"drain_timeout is over");
+		}
+	}
+}
+
+static void pools_tell(struct gw_daemon *daemon, const struct gw_build *build)
+{
+	for (size_t p = 0; p < build->pool_count; p++) {
+		const struct gw_build_pool *pool = &build->pools[p];
+		const struct gw_build_pool *old =
+			daemon->build ? gw_build_pool_find(daemon->build, pool->name) : NULL;
+
+		if (!pool->member_count && (!old || old->member_count))
+			gw_events_warn(daemon->events, "pool", pool->name, old ? "serving" : "",
+				"empty", "no eligible backend: new flows are dropped");
+		else if (pool->member_count && old && !old->member_count)
+			gw_events_add(daemon->events, "pool", pool->name, "empty", "serving",
+				"%u of %zu backends", pool->member_count, pool->backend_count);
+		if (pool->effect.panic && (!old || !old->effect.panic))
+			gw_events_warn(daemon->events, "pool", pool->name, "", "panic",
+				"%u of %u backends healthy: all that are not disabled are used",
+				pool->effect.healthy, pool->effect.not_disabled);
+		else if (!pool->effect.panic && old && old->effect.panic)
+			gw_events_add(daemon->events, "pool", pool->name, "panic", "normal",
+				"%u of %u backends healthy", pool->effect.healthy,
+				pool->effect.not_disabled);
+	}
+}
+
+int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build)
+{
+	struct gw_build *former = daemon->build;
+	int ret;
+
+	drains_tell(daemon, build);
+	pools_tell(daemon, build);
+	daemon->build = build;
+	ret = daemon->publisher->ops->publish(daemon->publisher, build->snapshot);
+	if (ret)
+		gw_events_warn(daemon->events, "publish", "", "", "failed",
+			"snapshot %llu: %s; what is in force goes on",
+			(unsigned long long)build->version, strerror(-ret));
+	if (gw_state_keep_tables(daemon->state, build))
+		gw_log_warning("table versions cannot be remembered: out of memory");
+	gw_state_writer_touch(daemon->writer);
+	gw_build_free(former);
+	deadline_arm(daemon);
+	return ret;
+}
+
+int gw_daemon_publish(struct gw_daemon *daemon)
+{
+	char error[GW_BUILD_ERROR];
+	struct gw_build *build;
+	struct gw_build_input input = {
+		.config = daemon->config,
+		.runtime = gw_state_runtime(daemon->state),
+		.ids = gw_state_ids(daemon->state),
+		.previous = daemon->build,
+		.state = daemon->state,
+		.version = gw_state_next_version(daemon->state),
+		.now_ms = gw_clock_wall_ms(),
+	};
+	int ret;
+
+	daemon->build_due = false;
+	ret = gw_build_make(&input, &build, error);
+	if (ret) {
+		if (!daemon->build_failed)
+			gw_events_warn(daemon->events, "publish", "", "", "failed",
+				"cannot build a snapshot: %s; what is in force goes on", error);
+		daemon->build_failed = true;
+		return ret;
+	}
+	daemon->build_failed = false;
+	return gw_daemon_publish_build(daemon, build);
+}
+
+int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *config,
+	uint64_t version, struct gw_build **out, char error[static GW_BUILD_ERROR])
+{
+	struct gw_runtime *runtime = gw_runtime_clone(gw_state_runtime(daemon->state));
+	struct gw_ids *ids = gw_ids_clone(gw_state_ids(daemon->state));
+	int64_t now = gw_clock_wall_ms();
+	int ret = -ENOMEM;
+
+	snprintf(error, GW_BUILD_ERROR, "out of memory");
+	if (runtime && ids)
+		ret = gw_ids_assign(ids, config, gw_clock_boot_ms(), NULL);
+	if (ret == -ENOSPC)
+		snprintf(error, GW_BUILD_ERROR,
+			"no free number for a pool, service or backend: those of removed ones are "
+			"kept for up to an hour; try again later");
+	if (!ret)
+		ret = gw_runtime_apply(runtime, config, now, NULL, NULL);
+	if (!ret)
+		ret = gw_build_make(
+			&(struct gw_build_input){
+				.config = config,
+				.runtime = runtime,
+				.ids = ids,
+				.previous = daemon->build,
+				.state = daemon->state,
+				.version = version,
+				.now_ms = now,
+			},
+			out, error);
+	gw_runtime_free(runtime);
+	gw_ids_free(ids);
+	return ret;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/log.h"
+#include "control/config.h"
+#include "control/daemon.h"
+
+#include <curl/curl.h>
+
+#include <getopt.h>
+#include <stdio.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+#define CONFIG_DEFAULT "/etc/guideway/config.yaml"
+
+static const char help[] =
+	"Usage: guideway-control [-c FILE] [-t] [options]\n"
+	"\n"
+	"Decides for Guideway: reads the configuration, checks the backends' health, builds the "
+	"tables\n"
+	"and hands them to the datapath (dataplane.path: xdp or dpdk). It stays in the "
+	"foreground and\n"
+	"logs to standard error. SIGHUP reads the file again; SIGTERM ends it, and the datapath "
+	"goes on.\n"
+	"\n"
+	"  -c, --config FILE           the configuration (default " CONFIG_DEFAULT ")\n"
+	"  -t, --test                  only check the file: every error, exit status 5\n"
+	"      --socket PATH           the API's socket, instead of api.unix\n"
+	"      --state-dir DIR         where ids, health and overrides are kept\n"
+	"      --pin-dir DIR           where XDP maps and links are pinned\n"
+	"      --dataplane-socket PATH guideway-dataplane's socket\n"
+	"  -v, --verbose               log more\n"
+	"  -V, --version               print the version\n"
+	"  -h, --help                  print this\n"
+	"\n"
+	"Exit status: 0 done, 1 failed, 2 wrong use, 5 configuration invalid.\n";
+
+enum { OPTION_SOCKET = 256, OPTION_STATE, OPTION_PINS, OPTION_DATAPLANE };
+
+static const struct option longs[] = {
+	{"config", required_argument, NULL, 'c'},
+	{"test", no_argument, NULL, 't'},
+	{"socket", required_argument, NULL, OPTION_SOCKET},
+	{"state-dir", required_argument, NULL, OPTION_STATE},
+	{"pin-dir", required_argument, NULL, OPTION_PINS},
+	{"dataplane-socket", required_argument, NULL, OPTION_DATAPLANE},
+	{"verbose", no_argument, NULL, 'v'},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+int main(int argc, char **argv)
+{
+	struct gw_daemon_options options = {.config = CONFIG_DEFAULT};
+	enum gw_log_level level = GW_LOG_INFO;
+	bool test = false;
+	int letter, status;
+
+	while ((letter = getopt_long(argc, argv, "c:tvVh", longs, NULL)) != -1) {
+		switch (letter) {
+		case 'c':
+			options.config = optarg;
+			break;
+		case 't':
+			test = true;
+			break;
+		case OPTION_SOCKET:
+			options.api_socket = optarg;
+			break;
+		case OPTION_STATE:
+			options.state_dir = optarg;
+			break;
+		case OPTION_PINS:
+			options.pin_dir = optarg;
+			break;
+		case OPTION_DATAPLANE:
+			options.dataplane_socket = optarg;
+			break;
+		case 'v':
+			level = GW_LOG_DEBUG;
+			break;
+		case 'V':
+		case 'h':
+			fputs(letter == 'h' ? help : "guideway-control " GW_VERSION "\n", stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE; /* getopt has said why */
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "guideway-control: unexpected \"%s\"; see --help\n", argv[optind]);
+		return EXIT_USAGE;
+	}
+	if (test)
+		return gw_config_check_report(options.config, false, stdout, stderr);
+	gw_log_open("guideway-control", level);
+	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
+		gw_log_error("cannot start libcurl");
+		return EXIT_FAILED;
+	}
+	status = gw_daemon_run(&options);
+	curl_global_cleanup();
+	return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What several commands do with backends. */
+#pragma once
+
+#include "cli.h"
+
+/* The table of `backend list`. */
+void backends_print(const struct cli *cli, const json_t *list);
+
+/*
+ * The API's path of the backend named "b1" (if only one pool has it) or "web/b1". Returns an exit
+ * status, having said what is wrong.
+ */
+int backend_path(struct cli *cli, const char *name, char *path, size_t size);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every command, a row each; usage, help and the checks of words and options come from here. */
+#include "cli.h"
+
+#define BACKEND_OPTIONS (CLI_SOCKET | CLI_JSON | CLI_REASON)
+
+const struct cli_command cli_commands[] = {
+	{NULL, "status", "", 0, 0, CLI_SOCKET | CLI_JSON, cmd_status,
+		"what the daemon and its datapath are doing, and what is wrong"},
+	{"service", "list", "", 0, 0, CLI_SOCKET | CLI_JSON, cmd_service_list,
+		"every service with its addresses, pool and traffic"},
+	{"service", "show", "NAME", 1, 1, CLI_SOCKET | CLI_JSON, cmd_service_show,
+		"one service and the backends it uses"},
+	{"backend", "list", "[POOL]", 0, 1, CLI_SOCKET | CLI_JSON, cmd_backend_list,
+		"every backend with its state, health, share and traffic"},
+	{"backend", "show", "BACKEND", 1, 1, CLI_SOCKET | CLI_JSON, cmd_backend_show,
+		"one backend"},
+	{"backend", "drain", "BACKEND", 1, 1, BACKEND_OPTIONS, cmd_backend_drain,
+		"no new flows; tracked flows stay until they end or drain_timeout is over"},
+	{"backend", "enable", "BACKEND", 1, 1, BACKEND_OPTIONS, cmd_backend_enable,
+		"active again, whatever the file or an earlier command says"},
+	{"backend", "disable", "BACKEND", 1, 1, BACKEND_OPTIONS, cmd_backend_disable,
+		"out at once: tracked flows move at their next packet"},
+	{"backend", "weight", "BACKEND WEIGHT", 2, 2, BACKEND_OPTIONS, cmd_backend_weight,
+		"another weight; 0 takes no new flows"},
+	{"override", "list", "", 0, 0, CLI_SOCKET | CLI_JSON, cmd_override_list,
+		"what was changed by hand: who, why, since and until when"},
+	{"override", "clear", "BACKEND", 0, 1, CLI_SOCKET | CLI_JSON | CLI_ALL, cmd_override_clear,
+		"back to what the file says; --all for every backend"},
+	{"flow", "show", "FLOW", 1, 3, CLI_SOCKET | CLI_JSON, cmd_flow_show,
+		"the flow table's entry of one flow, exactly"},
+	{"flow", "count", "", 0, 0, CLI_SOCKET | CLI_JSON, cmd_flow_count,
+		"active flows, in all and by backend"},
+	{NULL, "drops", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_WATCH, cmd_drops,
+		"packets by verdict and reason; --watch shows the rates"},
+	{"table", "show", "POOL", 1, 1, CLI_SOCKET | CLI_JSON | CLI_FULL, cmd_table_show,
+		"a pool's Maglev table by backend; --full for every slot"},
+	{"table", "stats", "[POOL]", 0, 1, CLI_SOCKET | CLI_JSON, cmd_table_stats,
+		"how evenly the tables share out"},
+	{NULL, "lookup", "FLOW | -", 1, 3, CLI_SOCKET | CLI_JSON | CLI_CONFIG, cmd_lookup,
+		"where a new flow goes and why; '-' reads one flow a line"},
+	{"config", "check", "[FILE]", 0, 1, CLI_JSON | CLI_CONFIG, cmd_config_check,
+		"every error of a file; needs no daemon"},
+	{"config", "plan", "FILE", 1, 1, CLI_SOCKET | CLI_JSON, cmd_config_plan,
+		"what a file would change and what share of slots would move"},
+	{"config", "reload", "", 0, 0, CLI_SOCKET | CLI_JSON, cmd_config_reload,
+		"the daemon reads its file again, whole or not at all"},
+	{"config", "dump", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_CONFIG, cmd_config_dump,
+		"the configuration in force, defaults filled in"},
+	{NULL, "events", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_FOLLOW | CLI_SINCE, cmd_events,
+		"what happened lately; --follow goes on"},
+	{NULL, "dataplane-args", "", 0, 0, CLI_CONFIG | CLI_STEER | CLI_JSON, cmd_dataplane_args,
+		"the arguments for guideway-dataplane that the file asks for"},
+	{NULL, "version", "", 0, 0, CLI_JSON, cmd_version, "the version of this program"},
+};
+
+const size_t cli_command_count = sizeof(cli_commands) / sizeof(cli_commands[0]);

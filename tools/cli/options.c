@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct option_row {
+	const char *name;
+	char letter;
+	unsigned int flag; /* enum cli_option; 0: any command takes it */
+	const char *argument;
+	const char *help;
+};
+
+/* One list makes the parser's tables and the help. */
+static const struct option_row rows[] = {
+	{"json", 'j', CLI_JSON, NULL, "JSON instead of text"},
+	{"socket", 's', CLI_SOCKET, "PATH",
+		"guideway-control's socket (default: $GUIDEWAY_SOCKET or " CLI_SOCKET_DEFAULT ")"},
+	{"config", 'c', CLI_CONFIG, "FILE", "work from this file, without a daemon"},
+	{"full", 'F', CLI_FULL, NULL, "with every slot"},
+	{"watch", 'w', CLI_WATCH, NULL, "once a second until interrupted"},
+	{"follow", 'f', CLI_FOLLOW, NULL, "wait for what comes"},
+	{"since", 'n', CLI_SINCE, "NUMBER", "from the event of this number on"},
+	{"reason", 'r', CLI_REASON, "TEXT", "why, for `override list`"},
+	{"all", 'a', CLI_ALL, NULL, "every backend"},
+	{"steer", 'x', CLI_STEER, "PATH", "the steering program for net_af_xdp ports"},
+	{"help", 'h', 0, NULL, "help for a command or for all"},
+	{"version", 'V', 0, NULL, "the version"},
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+void cli_error(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("guideway: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+static void usage_print(const struct cli_command *command)
+{
+	printf("guideway %s%s%s%s%s%s", command->group ? command->group : "",
+		command->group ? " " : "", command->verb, command->words[0] ? " " : "",
+		command->words, command->options ? " [OPTIONS]" : "");
+}
+
+static void options_print(unsigned int allowed)
+{
+	puts("\nOptions:");
+	for (size_t i = 0; i < ROWS; i++) {
+		char name[40];
+
+		if (rows[i].flag && !(rows[i].flag & allowed))
+			continue;
+		snprintf(name, sizeof(name), "-%c, --%s%s%s", rows[i].letter, rows[i].name,
+			rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
+		printf("  %-22s %s\n", name, rows[i].help);
+	}
+}
+
+static void notes_print(void)
+{
+	puts("\nBACKEND is a name, or POOL/NAME where several pools have it. FLOW is\n"
+	     "'PROTOCOL SOURCE:PORT DESTINATION:PORT', as in 'tcp 198.51.100.7:40000 "
+	     "203.0.113.10:80';\nIPv6 addresses stand in brackets.");
+	puts("\nExit status: 0 done, 1 failed, 2 wrong use, 3 daemon not reachable, 4 no such "
+	     "thing,\n5 configuration invalid.");
+}
+
+void cli_help(const char *group, const char *verb)
+{
+	unsigned int allowed = 0;
+	size_t matching = 0;
+
+	for (size_t i = 0; i < cli_command_count; i++) {
+		const struct cli_command *command = &cli_commands[i];
+
+		if (group && (!command->group || strcmp(command->group, group)))
+			continue;
+		if (verb && (strcmp(command->verb, verb) || (!group && command->group)))
+			continue;
+		if (!matching++)
+			puts(group || verb ? "Usage:" : "Usage: guideway COMMAND [OPTIONS]\n");
+		fputs("  ", stdout);
+		usage_print(command);
+		printf("\n        %s\n", command->help);
+		allowed |= command->options;
+	}
+	options_print(allowed);
+	notes_print();
+}
+
+static void getopt_tables(struct option longs[static ROWS + 1], char shorts[static 2 * ROWS + 2])
+{
+	size_t used = 0;
+
+	shorts[used++] = ':';
+	for (size_t i = 0; i < ROWS; i++) {
+		longs[i] = (struct option){rows[i].name,
+			rows[i].argument ? required_argument : no_argument, NULL, rows[i].letter};
+		shorts[used++] = rows[i].letter;
+		if (rows[i].argument)
+			shorts[used++] = ':';
+	}
+	longs[ROWS] = (struct option){0};
+	shorts[used] = 0;
+}
+
+static int since_parse(struct cli *cli, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	cli->since = strtoull(text, &end, 10);
+	if (errno || *end || text[0] < '0' || text[0] > '9') {
+		cli_error("--since takes an event's number, not \"%s\"", text);
+		return CLI_USAGE;
+	}
+	return CLI_DONE;
+}
+
+static int option_take(struct cli *cli, char letter, const char *value)
+{
+	switch (letter) {
+	case 'j':
+		cli->json = true;
+		break;
+	case 's':
+		cli->socket = value;
+		break;
+	case 'c':
+		cli->config = value;
+		break;
+	case 'F':
+		cli->full = true;
+		break;
+	case 'w':
+		cli->watch = true;
+		break;
+	case 'f':
+		cli->follow = true;
+		break;
+	case 'n':
+		return since_parse(cli, value);
+	case 'r':
+		cli->reason = value;
+		break;
+	case 'a':
+		cli->all = true;
+		break;
+	case 'x':
+		cli->steer = value;
+		break;
+	}
+	return CLI_DONE;
+}
+
+struct parsed {
+	unsigned int used; /* enum cli_option */
+	bool help;
+	bool version;
+};
+
+static const struct option_row *row_find(int letter)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].letter == letter)
+			return &rows[i];
+	return NULL;
+}
+
+/* Leaves the words in argv from optind on. */
+static int options_parse(struct cli *cli, struct parsed *parsed, int argc, char **argv)
+{
+	struct option longs[ROWS + 1];
+	char shorts[2 * ROWS + 2];
+	int letter, ret = CLI_DONE;
+
+	getopt_tables(longs, shorts);
+	opterr = 0;
+	while (!ret && (letter = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = row_find(letter);
+
+		if (letter == ':') {
+			row = row_find(optopt);
+			cli_error(
+				"%s needs a value: %s", argv[optind - 1], row ? row->argument : "");
+			return CLI_USAGE;
+		}
+		if (!row) {
+			cli_error("no such option: \"%s\"; see guideway --help", argv[optind - 1]);
+			return CLI_USAGE;
+		}
+		parsed->used |= row->flag;
+		parsed->help |= letter == 'h';
+		parsed->version |= letter == 'V';
+		ret = option_take(cli, row->letter, optarg);
+	}
+	return ret;
+}
+
+/* NULL, having said what is wrong. *taken: how many words name the command. */
+static const struct cli_command *command_find(int count, char **words, int *taken)
+{
+	bool group = false;
+
+	for (size_t i = 0; i < cli_command_count; i++) {
+		const struct cli_command *command = &cli_commands[i];
+
+		if (!command->group && !strcmp(command->verb, words[0])) {
+			*taken = 1;
+			return command;
+		}
+		if (!command->group || strcmp(command->group, words[0]))
+			continue;
+		group = true;
+		if (count > 1 && !strcmp(command->verb, words[1])) {
+			*taken = 2;
+			return command;
+		}
+	}
+	if (!group)
+		cli_error("no such command: \"%s\"; see guideway --help", words[0]);
+	else if (count > 1)
+		cli_error("no such command: \"%s %s\"; see guideway %s --help", words[0], words[1],
+			words[0]);
+	else
+		cli_error("%s what? See guideway %s --help", words[0], words[0]);
+	return NULL;
+}
+
+static int options_check(const struct cli_command *command, unsigned int used)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].flag & used & ~command->options) {
+			cli_error("%s%s%s takes no --%s; see its --help",
+				command->group ? command->group : "", command->group ? " " : "",
+				command->verb, rows[i].name);
+			return CLI_USAGE;
+		}
+	return CLI_DONE;
+}
+
+static int words_check(const struct cli_command *command, int count, char **words)
+{
+	const char *group = command->group ? command->group : "";
+
+	if (count < command->min_words)
+		cli_error("usage: guideway %s%s%s %s", group, group[0] ? " " : "", command->verb,
+			command->words);
+	else if (count > command->max_words)
+		cli_error("%s%s%s: too many words, from \"%s\" on; see its --help", group,
+			group[0] ? " " : "", command->verb, words[command->max_words]);
+	else
+		return CLI_DONE;
+	return CLI_USAGE;
+}
+
+static bool colors_wanted(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) &&
+	       !(terminal && !strcmp(terminal, "dumb"));
+}
+
+static int help_run(int count, char **words)
+{
+	int taken;
+
+	if (count && !strcmp(words[0], "help")) {
+		words++;
+		count--;
+	}
+	for (size_t i = 0; count == 1 && i < cli_command_count; i++)
+		if (cli_commands[i].group && !strcmp(cli_commands[i].group, words[0])) {
+			cli_help(words[0], NULL);
+			return CLI_DONE;
+		}
+	if (count && !command_find(count, words, &taken))
+		return CLI_USAGE;
+	if (!count)
+		cli_help(NULL, NULL);
+	else
+		cli_help(taken == 2 ? words[0] : NULL, words[taken - 1]);
+	return CLI_DONE;
+}
+
+int cli_main(int argc, char **argv)
+{
+	const char *environment = getenv("GUIDEWAY_SOCKET");
+	struct cli cli = {.color = colors_wanted(),
+		.socket = environment && environment[0] ? environment : CLI_SOCKET_DEFAULT};
+	const struct cli_command *command;
+	struct parsed parsed = {0};
+	int taken, count, ret;
+
+	ret = options_parse(&cli, &parsed, argc, argv);
+	if (ret)
+		return ret;
+	count = argc - optind;
+	if (parsed.help || (count && !strcmp(argv[optind], "help")))
+		return help_run(count, argv + optind);
+	if (parsed.version)
+		return cmd_version(&cli, 0, NULL);
+	if (!count) {
+		cli_error("which command? See guideway --help");
+		return CLI_USAGE;
+	}
+	command = command_find(count, argv + optind, &taken);
+	if (!command)
+		return CLI_USAGE;
+	ret = options_check(command, parsed.used);
+	if (!ret)
+		ret = words_check(command, count - taken, argv + optind + taken);
+	if (!ret)
+		ret = command->run(&cli, count - taken, argv + optind + taken);
+	cli_client_free(cli.client);
+	if (fflush(stdout) || ferror(stdout)) {
+		cli_error("cannot write to standard output: %s", strerror(errno));
+		ret = ret ? ret : CLI_FAILED;
+	}
+	return ret;
+}
