@@ -8,6 +8,7 @@
 #include "control_socket.h"
 #include "eal.h"
 #include "engine.h"
+#include "host.h"
 #include "stats.h"
 #include "sweeper.h"
 
@@ -36,6 +37,7 @@ struct program {
 	struct gw_stats_area stats;
 	struct gw_control_socket control;
 	struct gw_sweeper *sweeper;
+	struct gw_host *host;
 	int epoll;
 	int timer;
 	int signals;
@@ -127,6 +129,8 @@ static int start_threads(struct program *program)
 	struct gw_engine *engine = program->engine;
 	int error = gw_sweeper_start(&program->sweeper, engine);
 
+	if (!error)
+		error = gw_host_start(engine, &program->host);
 	for (uint16_t i = 0; i < engine->worker_count && !error; i++)
 		error = rte_eal_remote_launch(gw_worker_run, engine->worker[i], gw_eal_lcore(i));
 	if (error)
@@ -141,6 +145,8 @@ static void stop_threads(struct program *program)
 	for (uint16_t i = 0; i < engine->worker_count; i++)
 		__atomic_store_n(&engine->worker[i]->stop, true, __ATOMIC_RELAXED);
 	rte_eal_mp_wait_lcore();
+	gw_host_stop(program->host);
+	program->host = NULL;
 	gw_sweeper_stop(program->sweeper);
 	program->sweeper = NULL;
 }
@@ -196,6 +202,8 @@ static int run(struct program *program)
 				on_timer(program);
 			else
 				gw_control_socket_event(&program->control, fd);
+			/* It may have been a snapshot: its next hops are wanted at once. */
+			gw_host_wake(program->host);
 		}
 	}
 }

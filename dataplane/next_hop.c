@@ -39,7 +39,7 @@ static uint32_t *bucket_of(struct gw_next_hops *hops, const struct gw_address *a
 	return &hops->bucket[XXH3_64bits(address, sizeof(*address)) % BUCKETS];
 }
 
-static uint32_t find(struct gw_next_hops *hops, const struct gw_address *address)
+uint32_t gw_next_hop_find(struct gw_next_hops *hops, const struct gw_address *address)
 {
 	uint32_t index = *bucket_of(hops, address);
 
@@ -66,7 +66,7 @@ uint32_t gw_next_hop_take(struct gw_next_hops *hops, const struct gw_next_hop *h
 	uint32_t index;
 
 	pthread_mutex_lock(&hops->lock);
-	index = find(hops, &hint->address);
+	index = gw_next_hop_find(hops, &hint->address);
 	if (!index) {
 		index = claim(hops);
 		if (!index)

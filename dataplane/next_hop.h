@@ -63,6 +63,9 @@ void gw_next_hops_fini(struct gw_next_hops *hops);
  */
 uint32_t gw_next_hop_take(struct gw_next_hops *hops, const struct gw_next_hop *hint);
 
+/* The entry of an address, 0 for none. The caller holds `lock`. */
+uint32_t gw_next_hop_find(struct gw_next_hops *hops, const struct gw_address *address);
+
 /* Gives the reference back. Main only; index 0 is fine. */
 void gw_next_hop_drop(struct gw_next_hops *hops, uint32_t index);
 
