@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rules that the demo must meet, and the summary. Nothing here touches the system."""
+
+import dataclasses
+
+from labkit import traffic
+
+# A request may straddle the moment when the new table was seen: it was sent before, or the balancer
+# took the table in while we asked it.
+WINDOW_SLACK = 0.3
+# A lookup of the table weighs evenly to well under this; the rest is the chance of which port asked.
+SHARE_SLACK = 0.06
+# Share of slots that Maglev may move although their backend is alive. For three members at M = 65537 the
+# algorithm itself moves less than a tenth of this (guideway-hash table --algorithm maglev shows it).
+EXCESS_LIMIT = 0.01
+
+
+@dataclasses.dataclass
+class Record:
+    """All that happened, filled in by show.py."""
+
+    path: str
+    victim: str
+    backends: list
+    before: object = None
+    after: object = None
+    restored: object = None
+    killed_at: float = 0.0
+    health_at: float = 0.0
+    swapped_at: float = 0.0
+    returned_at: float = 0.0
+    back_at: float = 0.0
+    ended_at: float = 0.0
+    victim_packets_after_swap: int = 0
+    load_errors: dict = dataclasses.field(default_factory=dict)
+    load_requests: int = 0
+    rates: list = dataclasses.field(default_factory=list)
+    drops: dict = dataclasses.field(default_factory=dict)
+    requests: list = dataclasses.field(default_factory=list)
+    kept: dict = dataclasses.field(default_factory=dict)
+
+
+def moved_slots(before, after, victim):
+    """(slots whose backend changed, those among them that were not the victim's)."""
+    changed = [a for a, b in zip(before.slots, after.slots) if a != b]
+    return len(changed), sum(1 for name in changed if name != victim)
+
+
+def in_window(record, request):
+    """True when a failed request touches the time between the kill and the new table."""
+    return request["end"] >= record.killed_at and request["begin"] <= record.swapped_at + WINDOW_SLACK
+
+
+def failures_split(record):
+    """Failed requests inside and outside the detection window."""
+    failed = traffic.failures(record.requests)
+    inside = [request for request in failed if in_window(record, request)]
+    return inside, [request for request in failed if not in_window(record, request)]
+
+
+def kept_split(record):
+    """Long-lived connections of other backends: those that survived everything, and those that did not."""
+    others = [kept for kept in record.kept.values() if kept.backend and kept.backend != record.victim]
+    good = [
+        kept
+        for kept in others
+        if not kept.error and len(kept.backends) == 1 and kept.answers[-1] > record.back_at
+    ]
+    return good, [kept for kept in others if kept not in good]
+
+
+def shares_before(record):
+    return traffic.shares([r for r in record.requests if r["end"] < record.killed_at])
+
+
+def verdicts(record):
+    """Every rule: (met, text)."""
+    _, outside = failures_split(record)
+    good, lost = kept_split(record)
+    shares = shares_before(record)
+    ideal = 1 / len(record.backends)
+    worst = max(abs(shares.get(name, 0) - ideal) for name in record.backends)
+    late = [
+        request
+        for request in record.requests
+        if request.get("backend") == record.victim
+        and record.swapped_at + WINDOW_SLACK < request["begin"]
+        and request["end"] < record.returned_at
+    ]
+    _, excess = moved_slots(record.before, record.after, record.victim)
+    size = len(record.before.slots)
+    outside_load = {name: errors for name, errors in record.load_errors.items() if errors and name != "window"}
+    back = [r for r in record.requests if r.get("backend") == record.victim and r["begin"] > record.back_at]
+    return [
+        (not outside, f"no request failed outside the detection window ({len(outside)} did)"),
+        (not outside_load, f"no error under wrk outside it ({outside_load or 'none'})"),
+        (bool(good) and not lost, f"long-lived connections on other backends survived both changes ({len(good)} of {len(good) + len(lost)})"),
+        (worst <= SHARE_SLACK, f"each backend's share is near 1/{len(record.backends)} (off by {worst:.1%} at most)"),
+        (not late and not record.victim_packets_after_swap, f"{record.victim} got nothing after the swap ({record.victim_packets_after_swap} packets)"),
+        (excess <= EXCESS_LIMIT * size, f"{excess / size:.2%} of slots moved beyond the ideal (limit {EXCESS_LIMIT:.0%})"),
+        (bool(back), f"{record.victim} serves again after its return ({len(back)} requests)"),
+        (record.restored.slots == record.before.slots, "the table is what it was before, slot for slot"),
+    ]
+
+
+def summary_rows(record):
+    inside, outside = failures_split(record)
+    good, lost = kept_split(record)
+    moved, excess = moved_slots(record.before, record.after, record.victim)
+    size = len(record.before.slots)
+    shares = shares_before(record)
+    counted = len(record.requests) + record.load_requests
+    drops = ", ".join(f"{name} {count}" for name, count in record.drops.items()) or "none"
+    return [
+        ("path", record.path),
+        ("requests", f"{counted} ({len(record.requests)} timed one by one, {record.load_requests} by wrk)"),
+        ("failures inside the window", f"{len(inside)} timed, {record.load_errors.get('window', 0)} under wrk"),
+        ("failures outside", f"{len(outside)} timed, {sum(record.load_errors.values()) - record.load_errors.get('window', 0)} under wrk"),
+        ("share of each backend", ", ".join(f"{name} {share:.1%}" for name, share in shares.items())),
+        ("detection", f"{record.health_at - record.killed_at:.2f} s from the kill to the health change"),
+        ("swap", f"{record.swapped_at - record.killed_at:.2f} s from the kill to the new table"),
+        ("return", f"{record.back_at - record.returned_at:.2f} s from nginx's start to the table"),
+        ("slots moved", f"{moved} of {size} ({moved / size:.2%}); ideal {moved - excess} ({(moved - excess) / size:.2%})"),
+        ("long-lived connections", f"{len(good)} survived, {len(lost)} lost on living backends"),
+        ("packets per second", f"{max(record.rates, default=0):,.0f} at the most, {sum(record.rates) / (len(record.rates) or 1):,.0f} on average (synthetic: one machine, veth)"),
+        ("drops", drops),
+    ]
