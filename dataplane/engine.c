@@ -162,13 +162,10 @@ void gw_engine_connect(struct gw_engine *engine)
 
 const struct gw_flow_timeouts *gw_engine_timeouts(const struct gw_engine *engine)
 {
-	const struct gw_generation *generation =
-		__atomic_load_n(&engine->generation, __ATOMIC_ACQUIRE);
+	const struct gw_view *view =
+		gw_generation_view(__atomic_load_n(&engine->generation, __ATOMIC_ACQUIRE));
 
-	for (int i = 0; generation && i < RTE_MAX_NUMA_NODES; i++)
-		if (generation->view[i])
-			return &generation->view[i]->timeouts;
-	return NULL;
+	return view ? &view->timeouts : NULL;
 }
 
 void gw_engine_swap(struct gw_engine *engine, struct gw_generation *generation)

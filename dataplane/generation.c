@@ -65,7 +65,7 @@ static struct gw_table *table_find(const struct gw_view *view, const struct gw_p
 	return NULL;
 }
 
-static const struct gw_view *any_view(const struct gw_generation *generation)
+const struct gw_view *gw_generation_view(const struct gw_generation *generation)
 {
 	for (int i = 0; generation && i < RTE_MAX_NUMA_NODES; i++)
 		if (generation->view[i])
@@ -77,7 +77,7 @@ uint32_t gw_generation_missing(const struct gw_snapshot_header *image,
 	const struct gw_generation *previous, uint32_t *missing)
 {
 	const struct gw_pool *pool = section(image, &image->pools);
-	const struct gw_view *view = any_view(previous);
+	const struct gw_view *view = gw_generation_view(previous);
 	uint32_t count = 0;
 
 	for (uint64_t i = 0; i < image->pools.count; i++)

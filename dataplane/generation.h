@@ -90,6 +90,9 @@ uint32_t gw_generation_missing(const struct gw_snapshot_header *image,
 	const struct gw_generation *previous, uint32_t *missing);
 
 /* No reader may hold it any more. NULL is fine. Main only. */
+/* Some node's view: they differ only in where they lie. NULL is fine, and answered by NULL. */
+const struct gw_view *gw_generation_view(const struct gw_generation *generation);
+
 void gw_generation_free(struct gw_generation *generation);
 
 /* May the tracked flow of this word stay where it is? */

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "host.h"
 #include "stats.h"
+#include "steer.h"
 #include "sweeper.h"
 
 #include <rte_eal.h>
@@ -38,6 +39,8 @@ struct program {
 	struct gw_control_socket control;
 	struct gw_sweeper *sweeper;
 	struct gw_host *host;
+	struct gw_steer *steer[GW_PORTS_MAX]; /* NULL: the port is not steered */
+	uint64_t steered;		      /* version of the snapshot they follow */
 	int epoll;
 	int timer;
 	int signals;
@@ -85,6 +88,36 @@ static struct rte_mempool *create_pool(const struct gw_args *args)
 		"gw_frames", count, POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 }
 
+static int open_steering(struct program *program, const struct gw_port *port)
+{
+	const char *why;
+	int error = gw_steer_open(port->kernel, &program->steer[port->index], &why);
+
+	if (error)
+		gw_log_error("port %s: cannot steer on '%s': %s (%s)", port->name, port->kernel,
+			why, strerror(-error));
+	return error;
+}
+
+/* What the steering programs let through to DPDK follows the snapshot in force. */
+static void follow_snapshot(struct program *program)
+{
+	const struct gw_view *view = gw_generation_view(program->engine->generation);
+
+	if (!view || view->version == program->steered)
+		return;
+	for (uint16_t i = 0; i < program->engine->port_count; i++) {
+		int error = program->steer[i]
+				    ? gw_steer_update(program->steer[i], view->vip, view->vip_count)
+				    : 0;
+
+		if (error)
+			gw_log_error("port %s: steering: %s", program->engine->port[i].name,
+				strerror(-error));
+	}
+	program->steered = view->version;
+}
+
 static int open_ports(struct program *program)
 {
 	struct gw_engine *engine = program->engine;
@@ -104,6 +137,8 @@ static int open_ports(struct program *program)
 			return error;
 		engine->port_count++;
 		error = gw_port_start(&engine->port[i]);
+		if (!error && engine->port[i].steer)
+			error = open_steering(program, &engine->port[i]);
 		if (error)
 			return error;
 		gw_log_info("port %s: %s, kernel interface %s, %u receive queues, MTU %u",
@@ -117,6 +152,8 @@ static int open_ports(struct program *program)
 
 static void close_ports(struct program *program)
 {
+	for (uint16_t i = 0; i < GW_PORTS_MAX; i++)
+		gw_steer_close(program->steer[i]);
 	for (uint16_t i = 0; i < program->engine->port_count; i++)
 		gw_port_close(&program->engine->port[i]);
 	program->engine->port_count = 0;
@@ -202,7 +239,8 @@ static int run(struct program *program)
 				on_timer(program);
 			else
 				gw_control_socket_event(&program->control, fd);
-			/* It may have been a snapshot: its next hops are wanted at once. */
+			/* It may have been a snapshot. */
+			follow_snapshot(program);
 			gw_host_wake(program->host);
 		}
 	}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "steer.h"
+
+#include "abi/xdp_maps.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM_MAPS 16
+
+struct gw_steer {
+	int vips;		 /* gw_steer_vips */
+	int trie;		 /* gw_steer_trie */
+	struct gw_vip_key *keys; /* what the maps hold, sorted */
+	size_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct gw_vip_key));
+}
+
+/* Takes the maps by name out of the program's list. */
+static int find_maps(struct gw_steer *steer, const uint32_t *ids, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct bpf_map_info info = {};
+		uint32_t size = sizeof(info);
+		int fd = bpf_map_get_fd_by_id(ids[i]);
+
+		if (fd < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0) {
+			if (strcmp(info.name, "gw_steer_vips") == 0 && steer->vips < 0) {
+				steer->vips = fd;
+				continue;
+			}
+			if (strcmp(info.name, "gw_steer_trie") == 0 && steer->trie < 0) {
+				steer->trie = fd;
+				continue;
+			}
+		}
+		close(fd);
+	}
+	return steer->vips >= 0 && steer->trie >= 0 ? 0 : -ENOENT;
+}
+
+static int find_program(struct gw_steer *steer, const char *interface, const char **why)
+{
+	uint32_t ids[PROGRAM_MAPS] = {}, id = 0, size;
+	struct bpf_prog_info info = {.map_ids = (uintptr_t)ids, .nr_map_ids = PROGRAM_MAPS};
+	unsigned int ifindex = if_nametoindex(interface);
+	int fd, error;
+
+	*why = "there is no such interface";
+	if (!ifindex)
+		return -ENODEV;
+	*why = "no XDP program is attached; start EAL's net_af_xdp with xdp_prog=…/steer.bpf.o";
+	error = bpf_xdp_query_id((int)ifindex, 0, &id);
+	if (error || !id)
+		return error ? error : -ENOENT;
+	fd = bpf_prog_get_fd_by_id(id);
+	if (fd < 0)
+		return -errno;
+	size = sizeof(info);
+	error = bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : 0;
+	close(fd);
+	if (error)
+		return error;
+	*why = "the XDP program there is not steer.bpf.o: it has no gw_steer_vips and "
+	       "gw_steer_trie";
+	return find_maps(
+		steer, ids, info.nr_map_ids < PROGRAM_MAPS ? info.nr_map_ids : PROGRAM_MAPS);
+}
+
+int gw_steer_open(const char *interface, struct gw_steer **out, const char **why)
+{
+	struct gw_steer *steer = calloc(1, sizeof(*steer));
+	int error;
+
+	*why = "no memory";
+	if (!steer)
+		return -ENOMEM;
+	steer->vips = steer->trie = -1;
+	error = find_program(steer, interface, why);
+	if (error) {
+		gw_steer_close(steer);
+		return error;
+	}
+	*out = steer;
+	return 0;
+}
+
+void gw_steer_close(struct gw_steer *steer)
+{
+	if (!steer)
+		return;
+	if (steer->vips >= 0)
+		close(steer->vips);
+	if (steer->trie >= 0)
+		close(steer->trie);
+	free(steer->keys);
+	free(steer);
+}
+
+static int add(const struct gw_steer *steer, const struct gw_vip_key *key)
+{
+	uint8_t value = 1;
+	int error = key->prefix_length == 128
+			    ? bpf_map_update_elem(steer->vips, &key->address, &value, BPF_ANY)
+			    : bpf_map_update_elem(steer->trie, key, &value, BPF_ANY);
+
+	return error ? -errno : 0;
+}
+
+static int take_out(const struct gw_steer *steer, const struct gw_vip_key *key)
+{
+	int error = key->prefix_length == 128 ? bpf_map_delete_elem(steer->vips, &key->address)
+					      : bpf_map_delete_elem(steer->trie, key);
+
+	return error && errno != ENOENT ? -errno : 0;
+}
+
+/* Calls `act` for each key of `keys` that is not in `others` (both sorted); the first error. */
+static int for_missing(const struct gw_steer *steer, const struct gw_vip_key *keys, size_t count,
+	const struct gw_vip_key *others, size_t other_count,
+	int (*act)(const struct gw_steer *, const struct gw_vip_key *))
+{
+	int first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int error;
+
+		if (other_count && bsearch(&keys[i], others, other_count, sizeof(*others), compare))
+			continue;
+		error = act(steer, &keys[i]);
+		if (!first)
+			first = error;
+	}
+	return first;
+}
+
+int gw_steer_update(struct gw_steer *steer, const struct gw_vip *vips, size_t count)
+{
+	struct gw_vip_key *keys = calloc(count ? count : 1, sizeof(*keys));
+	int added, removed;
+
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		keys[i].prefix_length = vips[i].prefix_length;
+		keys[i].address = vips[i].address;
+	}
+	qsort(keys, count, sizeof(*keys), compare);
+	added = for_missing(steer, keys, count, steer->keys, steer->count, add);
+	removed = for_missing(steer, steer->keys, steer->count, keys, count, take_out);
+	free(steer->keys);
+	steer->keys = keys;
+	steer->count = count;
+	return added ? added : removed;
+}

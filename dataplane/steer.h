@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Steering of an af_xdp port: bpf/steer.bpf.c, which EAL loaded with xdp_prog=, hands DPDK the
+ * packets for the service addresses in its maps; this file keeps those maps equal to the snapshot
+ * in force. Addresses that are new go in before those that left go out. Main only.
+ */
+#pragma once
+
+#include "abi/objects.h"
+
+#include <stddef.h>
+
+struct gw_steer;
+
+/*
+ * Finds the program on the port's kernel interface. Returns 0 (the caller owns *out); -ENOENT: no
+ * program there, or not ours (*why says which); other -errno from the kernel.
+ */
+int gw_steer_open(const char *interface, struct gw_steer **out, const char **why);
+void gw_steer_close(struct gw_steer *steer); /* NULL is fine */
+
+/* Makes the maps name exactly these addresses. Returns 0 or the first -errno; what could be done is
+ * done. */
+int gw_steer_update(struct gw_steer *steer, const struct gw_vip *vips, size_t count);
