@@ -4,7 +4,7 @@
 import signal
 import time
 
-from labkit import process, traffic
+from labkit import process, traffic, view
 from labkit.plan import DEFAULT_SERVICE, LabError
 
 from . import judge, load, watch
@@ -17,13 +17,7 @@ PATIENCE = 20
 
 def _ready(lab, screen):
     """Waits until every backend is up and has slots, and the service answers."""
-
-    def all_up():
-        backends = lab.json("lb1", ["guideway", "backend", "list"])
-        healthy = [one for one in backends if one["health"] == "up" and one["slots"]]
-        return len(healthy) == lab.options.backends
-
-    process.wait_for("every backend to be up", all_up, PATIENCE, 0.1)
+    view.wait_all_up(lab, PATIENCE)
     screen.line("every backend is healthy and has its share of the table")
     for address in DEFAULT_SERVICE:
         answers = [load.curl(lab, address) for _ in range(6)]
@@ -66,25 +60,25 @@ def _death(lab, screen, record, seconds):
     screen.event(f"killed nginx on {VICTIM}, pid {pid}, under traffic")
 
     def noticed():
-        if not record.health_at and watch.health_of(lab, VICTIM) != "up":
+        if not record.health_at and view.health_of(lab, VICTIM) != "up":
             record.health_at = time.monotonic()
             took = record.health_at - record.killed_at
             screen.event(f"health: {VICTIM} is down, {took:.2f} s after the kill")
-        if not record.swapped_at and watch.digest_of(lab) != record.before.digest:
+        if not record.swapped_at and view.digest_of(lab) != record.before.digest:
             record.swapped_at = time.monotonic()
         return record.health_at and record.swapped_at
 
     process.wait_for(f"the balancer to notice that {VICTIM} is down", noticed, PATIENCE, 0.02)
-    record.after = watch.table_read(lab)
+    record.after = view.table_read(lab)
     _table_line(screen, "table swapped", record.before, record.after)
     _wrk_end(screen, record, "window", run)
 
 
 def _life_without(lab, screen, record, seconds):
     screen.title("the flows go on")
-    taken = watch.decapsulated(lab, VICTIM)
+    taken = view.decapsulated(lab, VICTIM)
     _wrk(lab, screen, record, "without", seconds)
-    record.victim_packets_after_swap = watch.decapsulated(lab, VICTIM) - taken
+    record.victim_packets_after_swap = view.decapsulated(lab, VICTIM) - taken
     screen.line(f"{VICTIM} got {record.victim_packets_after_swap} packets meanwhile")
 
 
@@ -96,11 +90,11 @@ def _return(lab, screen, record, seconds):
     screen.event(f"started nginx on {VICTIM}, pid {pid}")
 
     def serves():
-        return watch.health_of(lab, VICTIM) == "up" and watch.digest_of(lab) != record.after.digest
+        return view.health_of(lab, VICTIM) == "up" and view.digest_of(lab) != record.after.digest
 
     process.wait_for(f"the balancer to use {VICTIM} again", serves, PATIENCE, 0.02)
     record.back_at = time.monotonic()
-    record.restored = watch.table_read(lab)
+    record.restored = view.table_read(lab)
     screen.event(f"health: {VICTIM} is up, {record.back_at - record.returned_at:.2f} s after its start")
     _table_line(screen, "table swapped", record.after, record.restored)
     _wrk_end(screen, record, "return", run)
@@ -114,7 +108,7 @@ def play(lab, screen, seconds):
     record = judge.Record(path, VICTIM, [node.name for node in lab.plan.bs])
     _ready(lab, screen)
     _lookup(lab, screen)
-    record.before = watch.table_read(lab)
+    record.before = view.table_read(lab)
     rates = watch.RateWatch(lab)
     flows = traffic.Traffic(lab, DEFAULT_SERVICE, rate=REQUESTS_A_SECOND, keep=KEPT)
     rates.start()
@@ -135,7 +129,7 @@ def play(lab, screen, seconds):
     record.rates = rates.rates
     record.requests = flows.requests()
     record.kept = flows.kept()
-    record.drops = watch.drops_of(lab)
+    record.drops = view.drops_of(lab)
     if not record.requests:
         raise LabError("the traffic generator wrote nothing")
     return record
