@@ -24,7 +24,7 @@ struct writer {
 static void *append(struct writer *writer, struct gw_section *section, const void *from,
 	uint64_t count, size_t size)
 {
-	void *at = writer->base + writer->used;
+	void *at = writer->base ? writer->base + writer->used : NULL;
 
 	if (!count)
 		return NULL;
@@ -78,7 +78,7 @@ static void write_members(
 static void write_tables(
 	struct writer *writer, const struct image_spec *spec, struct gw_snapshot_header *header)
 {
-	struct gw_pool *pools = (void *)(writer->base + header->pools.offset);
+	struct gw_pool *pools = writer->base ? (void *)(writer->base + header->pools.offset) : NULL;
 	size_t start = writer->used;
 
 	for (uint64_t i = 0; i < spec->pool_count; i++) {
