@@ -19,7 +19,7 @@ def lab(request, make_module_lab):
 
 
 def stats(lab):
-    return lab.json("b1", ["guideway-decap", "stats", "eth1", "--pin-dir", lab.pin_dir(lab.plan.node("b1"))])[0]
+    return lab.json("b1", ["guideway-decap", "stats", "eth1"])[0]
 
 
 def mac_of(lab, node):
@@ -94,24 +94,22 @@ def test_the_hook_and_prefixes_are_shown(lab):
 
 
 def test_a_second_attach_changes_prefixes_and_keeps_counters(lab):
-    pins = lab.pin_dir(lab.plan.node("b1"))
     tunnel_send(lab, 4, 4)
     counted = stats(lab)["packets"]["decap_4in4"]
     assert counted > 0
     hook = "xdp-generic" if lab.options.decap_hook == "xdp-generic" else lab.options.decap_hook
     for source in ("10.82.0.0/24", "10.82.0.11"):
         command = ["guideway-decap", "attach", "eth1", "--from", source, "--from", "fd82::11"]
-        assert lab.run("b1", [*command, "--hook", hook, "--pin-dir", pins])[0] == 0
+        assert lab.run("b1", [*command, "--hook", hook])[0] == 0
         assert sorted(stats(lab)["from"]) == [source, "fd82::11"]
         assert stats(lab)["packets"]["decap_4in4"] == counted
 
 
 def test_detach_leaves_nothing_and_says_when_there_is_nothing(make_lab):
     lab = make_lab(backends=1, start=False)
-    pins = lab.pin_dir(lab.plan.node("b1"))
-    assert lab.run("b1", ["guideway-decap", "detach", "eth1", "--pin-dir", pins])[0] == 0
-    assert not os.path.exists(f"{pins}/eth1")
-    status, _, err = lab.run("b1", ["guideway-decap", "detach", "eth1", "--pin-dir", pins])
+    assert lab.run("b1", ["guideway-decap", "detach", "eth1"])[0] == 0
+    assert not os.path.exists(f"{lab.bpf_dir(lab.plan.node('b1'))}/guideway-decap/eth1")
+    status, _, err = lab.run("b1", ["guideway-decap", "detach", "eth1"])
     assert status == 4 and "no decapsulator is attached" in err
     watch = EchoWatch(lab, 4)
     tunnel_send(lab, 4, 4)
@@ -120,11 +118,10 @@ def test_detach_leaves_nothing_and_says_when_there_is_nothing(make_lab):
 
 def test_another_program_at_the_xdp_hook_is_named(make_lab):
     lab = make_lab(backends=1, start=False)
-    pins = lab.pin_dir(lab.plan.node("b1"))
     foreign = f"{lab.options.build}/bpf/pass.bpf.o"
     command = ["ip", "link", "set", "dev", "eth1", "xdpdrv", "obj", foreign, "sec", "xdp.frags"]
     assert lab.run("b1", command)[0] == 0
-    attach = ["guideway-decap", "attach", "eth1", "--from", "10.82.0.11", "--pin-dir", pins]
+    attach = ["guideway-decap", "attach", "eth1", "--from", "10.82.0.11"]
     status, _, err = lab.run("b1", [*attach, "--hook", "xdp"])
     assert status == 1 and "gw_pass" in err
     assert lab.run("b1", [*attach, "--hook", "tcx"])[0] == 0

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What runs on a backend: the decapsulator on eth1 and nginx answering with the backend's name."""
+"""The backend's web server: nginx, answering with the backend's name."""
 
 import os
-
-from . import network, process
 
 # One process, so that one pid is the whole server. Requests to `/` of one connection may go on for as
 # long as an experiment lasts; /slow is a download that takes minutes.
@@ -53,17 +51,3 @@ def nginx_prepare(folder, name, ports):
         stream.write((name.encode() + b"\n").ljust(64, b".") * (BIG // 64))
     if not os.path.exists(f"{folder}/files/slow"):
         os.link(f"{folder}/files/big", f"{folder}/files/slow")
-
-
-def nginx_start(namespace, folder):
-    """Returns the pid once nginx answers on its port, or raises with the end of its log."""
-    command = ["nginx", "-p", folder, "-c", f"{folder}/nginx.conf"]
-    return process.spawn(namespace, command, f"{folder}/error.log")
-
-
-def decap_attach(program, node, pin_dir, sources, hook="auto"):
-    """Puts the decapsulator on the node's interface, open to these balancers only."""
-    command = [program, "attach", node.interface, "--pin-dir", pin_dir, "--hook", hook]
-    for source in sources:
-        command += ["--from", source]
-    network.netns_exec(node.namespace, command)

@@ -75,7 +75,6 @@ class Lab:
 
     def _build(self, say):
         options = self.options
-        decap = process.program_find(options.build, "guideway-decap")
         document = config.read(options.config) if options.config else None
         services = config.service_addresses(document) if document else plans.DEFAULT_SERVICE
         ports = config.service_tcp_ports(document) if document else [80]
@@ -85,17 +84,25 @@ class Lab:
         say(f"namespaces {' '.join(self.plan.namespaces)}")
         network.build(self.plan, services, f"{options.build}/bpf/pass.bpf.o")
         self._save()
-        sources = [address for node in self.plan.lbs for address in (node.ipv4, node.ipv6)]
+        for node in self.plan.nodes:
+            os.makedirs(self.bpf_dir(node))
         for node in self.plan.bs:
-            backend.decap_attach(
-                decap, node, f"{self.dir}/bpf/{node.name}", sources, options.decap_hook
-            )
+            self._decap_attach(node)
             backend.nginx_prepare(self.node_dir(node), node.name, ports)
             self.start(node.name, "nginx")
         for node in self.plan.lbs:
             self._config_write(node, document)
         if options.start:
             self.balancers_start(say)
+
+    def _decap_attach(self, node):
+        """Opens the backend to the balancers, and to nobody else."""
+        command = ["guideway-decap", "attach", node.interface, "--hook", self.options.decap_hook]
+        for balancer in self.plan.lbs:
+            command += ["--from", balancer.ipv4, "--from", balancer.ipv6]
+        status, _, err = self.run(node.name, command)
+        if status:
+            raise LabError(f"{node.name}: {err.strip()}")
 
     def _config_write(self, node, document):
         os.makedirs(f"{self.node_dir(node)}/state")
@@ -129,8 +136,13 @@ class Lab:
     def dataplane_socket(self, node):
         return f"{self.node_dir(node)}/dataplane.sock"
 
-    def pin_dir(self, node):
+    def bpf_dir(self, node):
+        """What the node sees as /sys/fs/bpf."""
         return f"{self.dir}/bpf/{node.name}"
+
+    def pin_dir(self, node):
+        """The control daemon's pins on a balancer."""
+        return f"{self.bpf_dir(node)}/guideway"
 
     def log_path(self, node, program):
         return f"{self.node_dir(node)}/{'error' if program == 'nginx' else program}.log"
@@ -146,7 +158,8 @@ class Lab:
         starter = {"nginx": self._nginx, "control": self._control, "dataplane": self._dataplane}
         command, ready = starter[program](node)
         log = self.log_path(node, program)
-        pid = process.spawn(node.namespace, command, log, self.environment(node))
+        argv, env = self.command(name, command)
+        pid = process.spawn(argv, log, env)
         self.pids.setdefault(name, {})[program] = pid
         self._save()
 
@@ -218,14 +231,13 @@ class Lab:
         env["PATH"] = ":".join([*process.program_dirs(self.options.build), env.get("PATH", "/usr/bin")])
         if node.is_balancer:
             env["GUIDEWAY_SOCKET"] = self.control_socket(node)
-        if node.is_backend:
-            env["GUIDEWAY_PIN_DIR"] = self.pin_dir(node)
         return env
 
     def command(self, name, command):
         """The full command line and environment that run a command on a node."""
         node = self.plan.node(name)
-        return ["ip", "netns", "exec", node.namespace, *command], self.environment(node)
+        argv = process.inside(node.namespace, self.bpf_dir(node), command)
+        return argv, self.environment(node)
 
     def run(self, name, command, timeout=60):
         """Runs a command on a node to its end: (exit status, standard output, standard error)."""

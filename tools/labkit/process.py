@@ -33,11 +33,21 @@ def program_dirs(build):
     return found
 
 
-def spawn(namespace, command, log, env=None):
-    """Starts a program in a namespace, detached, its words appended to `log`. Returns its pid."""
+def inside(namespace, pins, command):
+    """The command line that runs a command in a namespace.
+
+    `ip netns exec` mounts a fresh /sys, without the bpf file system that programs look for in it: the
+    node's own folder of pins takes that place.
+    """
+    script = 'mount --bind "$0" /sys/fs/bpf && exec "$@"'
+    return ["ip", "netns", "exec", namespace, "sh", "-c", script, pins, *command]
+
+
+def spawn(command, log, env=None):
+    """Starts a program, detached, its words appended to `log`. Returns its pid."""
     with open(log, "ab") as stream, open(os.devnull, "rb") as nothing:
         child = subprocess.Popen(
-            ["ip", "netns", "exec", namespace, *command],
+            command,
             stdin=nothing,
             stdout=stream,
             stderr=stream,
