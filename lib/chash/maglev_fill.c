@@ -10,8 +10,11 @@
  *
  * Three things make it fast, and none changes a slot:
  *
- * - Free slots are bits of a map that stays in the first cache levels, and four steps of a
- *   permutation are looked at together, so that one does not wait for the other.
+ * - Free slots are bits of a map that stays in the first cache levels, and the members that have a
+ *   turn in an iteration look for their slots together: one step each, those that met a taken slot
+ *   one step more, and so on, without a branch a processor could guess wrong. Then they take what
+ *   they found in their order; whoever finds it gone, because an earlier one of this iteration took
+ *   it, walks on from there, as he would have done anyway.
  * - When few slots are left, walking a permutation until it meets one of them is long; instead the
  *   distance to each free slot is computed, (slot - at) / skip modulo the size, and the nearest
  *   wins.
@@ -36,10 +39,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One who met a taken slot, and where. */
+struct search {
+	uint32_t at, skip, member;
+};
+
 struct fill {
 	const struct maglev_slots *slots;
-	uint64_t *taken;  /* a bit for each slot */
-	uint32_t *vacant; /* the free slots, once few are left; NULL before */
+	uint64_t *taken;       /* a bit for each slot */
+	uint32_t *vacant;      /* the free slots, once few are left; NULL before */
+	uint32_t *who;	       /* whose turn it is in this iteration, in order */
+	struct search *search; /* those among them who still look for a slot */
 	uint32_t left;
 	uint32_t tail; /* where few begins */
 };
@@ -50,21 +60,25 @@ void maglev_turn_init(struct maglev_turn *turn, const char *key, size_t length, 
 	turn->skip = XXH64(key, length, 1) % (size - 1) + 1;
 }
 
-static int fill_init(struct fill *fill, const struct maglev_slots *slots)
+static int fill_init(struct fill *fill, const struct maglev_slots *slots, uint32_t count)
 {
 	memset(fill, 0, sizeof(*fill));
 	fill->slots = slots;
 	fill->left = slots->size;
-	/* A distance costs about as much as four steps of a walk of size / left steps. */
-	fill->tail = (uint32_t)(sqrt(slots->size) / 2);
+	/* As many distances to compute as a walk has steps, and both cost about the same. */
+	fill->tail = (uint32_t)sqrt(slots->size);
 	fill->taken = calloc(slots->size / 64 + 1, sizeof(*fill->taken));
-	return fill->taken ? 0 : -ENOMEM;
+	fill->who = malloc(count * sizeof(*fill->who));
+	fill->search = malloc(count * sizeof(*fill->search));
+	return fill->taken && fill->who && fill->search ? 0 : -ENOMEM;
 }
 
 static void fill_free(struct fill *fill)
 {
 	free(fill->taken);
 	free(fill->vacant);
+	free(fill->who);
+	free(fill->search);
 }
 
 static inline bool fill_taken(const struct fill *fill, uint32_t slot)
@@ -154,13 +168,59 @@ static inline int fill_turn(struct fill *fill, struct maglev_turn *turn)
 	return fill->left == 0;
 }
 
+/* Each of who[count] goes on to a slot that is free now; nobody takes any yet. */
+static void round_search(struct fill *fill, struct maglev_turn *turns, uint32_t count)
+{
+	struct search *search = fill->search;
+	uint32_t size = fill->slots->size, busy = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t member = fill->who[i];
+
+		search[busy] = (struct search){turns[member].at, turns[member].skip, member};
+		busy += fill_taken(fill, turns[member].at);
+	}
+	while (busy) {
+		count = busy;
+		busy = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			struct search one = search[i];
+
+			one.at = step_on(one.at, one.skip, size);
+			turns[one.member].at = one.at;
+			search[busy] = one;
+			busy += fill_taken(fill, one.at);
+		}
+	}
+}
+
+/* Below this many members walking one by one is as good. */
+#define ROUND_MIN 16
+
+/* One turn for each of who[count], in order. Returns 1 when the table is full, 0, or -ENOMEM. */
+static int round_run(struct fill *fill, struct maglev_turn *turns, uint32_t count)
+{
+	int status = 0;
+
+	if (count >= ROUND_MIN && fill->left > fill->tail + count) {
+		round_search(fill, turns, count);
+		for (uint32_t i = 0; i < count; i++)
+			turn_walk(fill, &turns[fill->who[i]]);
+		return 0;
+	}
+	for (uint32_t i = 0; i < count && !status; i++)
+		status = fill_turn(fill, &turns[fill->who[i]]);
+	return status;
+}
+
 static int fill_equal(struct fill *fill, struct maglev_turn *turns, uint32_t count)
 {
 	int status = 0;
 
+	for (uint32_t i = 0; i < count; i++)
+		fill->who[i] = i;
 	while (!status)
-		for (uint32_t i = 0; i < count && !status; i++)
-			status = fill_turn(fill, &turns[i]);
+		status = round_run(fill, turns, count);
 	return status < 0 ? status : 0;
 }
 
@@ -196,12 +256,16 @@ static int fill_asking(struct fill *fill, struct maglev_turn *turns, struct shar
 	int status = 0;
 
 	for (uint32_t iteration = 1; !status; iteration++) {
-		for (uint32_t i = 0; i < count && !status; i++) {
-			if (iteration * shares[i].weight < shares[i].target)
-				continue;
-			shares[i].target += most;
-			status = fill_turn(fill, &turns[i]);
+		uint32_t with_turn = 0;
+
+		for (uint32_t i = 0; i < count; i++) {
+			bool turn = iteration * shares[i].weight >= shares[i].target;
+
+			shares[i].target += turn ? most : 0;
+			fill->who[with_turn] = i;
+			with_turn += turn;
 		}
+		status = round_run(fill, turns, with_turn);
 	}
 	return status < 0 ? status : 0;
 }
@@ -284,23 +348,25 @@ static int fill_planned(struct fill *fill, struct maglev_turn *turns, struct sha
 			agenda_put(&agenda, 1ull << 32 | i);
 	for (uint64_t iteration = 1; !status; iteration++) {
 		const uint32_t *leader = leaders;
+		uint32_t with_turn = 0;
 
-		while (!status) {
+		for (;;) {
 			bool due = agenda.count && agenda.due[0] >> 32 == iteration;
 			uint32_t position = due ? (uint32_t)agenda.due[0] : UINT32_MAX;
 
 			if (position == UINT32_MAX && *leader == UINT32_MAX)
 				break;
 			if (*leader < position) {
-				status = fill_turn(fill, &turns[*leader++]);
+				fill->who[with_turn++] = *leader++;
 				continue;
 			}
 			agenda_take(&agenda);
 			shares[position].target += most;
 			agenda_plan(
 				&agenda, &shares[position], position, iteration, fill->slots->size);
-			status = fill_turn(fill, &turns[position]);
+			fill->who[with_turn++] = position;
 		}
+		status = round_run(fill, turns, with_turn);
 	}
 	free(leaders);
 	free(agenda.due);
@@ -318,23 +384,35 @@ int maglev_fill(struct maglev_turn *turns, uint32_t count, const struct maglev_s
 
 	if (!shares)
 		return -ENOMEM;
-	status = fill_init(&fill, slots);
-	if (status < 0) {
-		free(shares);
-		return status;
-	}
+	status = fill_init(&fill, slots, count);
 	double most = shares_init(shares, turns, count, &equal);
 
-	/* count * most answers are given for each yes. */
-	if (equal)
+	/* count * most questions are asked for each yes. */
+	if (!status && equal)
 		status = fill_equal(&fill, turns, count);
-	else if (count * most < 16)
+	else if (!status && count * most < 16)
 		status = fill_asking(&fill, turns, shares, count, most);
-	else
+	else if (!status)
 		status = fill_planned(&fill, turns, shares, count, most);
 	fill_free(&fill);
 	free(shares);
 	return status;
+}
+
+/* As the paper and Envoy write it: one member after the other, one slot after the other. */
+static void fill_plainly(struct fill *fill, struct maglev_turn *turns, struct share *shares,
+	uint32_t count, double most)
+{
+	for (uint32_t iteration = 1;; iteration++) {
+		for (uint32_t i = 0; i < count; i++) {
+			if (iteration * shares[i].weight < shares[i].target)
+				continue;
+			shares[i].target += most;
+			turn_walk(fill, &turns[i]);
+			if (!fill->left)
+				return;
+		}
+	}
 }
 
 int maglev_fill_plainly(struct maglev_turn *turns, uint32_t count, const struct maglev_slots *slots)
@@ -346,14 +424,11 @@ int maglev_fill_plainly(struct maglev_turn *turns, uint32_t count, const struct 
 
 	if (!shares)
 		return -ENOMEM;
-	status = fill_init(&fill, slots);
-	if (!status) {
-		double most = shares_init(shares, turns, count, &equal);
-
-		fill.tail = 0;
-		status = fill_asking(&fill, turns, shares, count, most);
-		fill_free(&fill);
-	}
+	status = fill_init(&fill, slots, count);
+	if (!status)
+		fill_plainly(
+			&fill, turns, shares, count, shares_init(shares, turns, count, &equal));
+	fill_free(&fill);
 	free(shares);
 	return status;
 }
