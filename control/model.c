@@ -85,14 +85,14 @@ const char *gw_config_backend_state_name(enum gw_config_backend_state state)
 	return names[state];
 }
 
-const char *gw_config_encap_name(enum gw_config_encap encap)
+const char *gw_config_encap_name(enum gw_encap encap)
 {
 	static const char *const names[] = {"ipip", "gue", "gre", "l2"};
 
 	return names[encap];
 }
 
-const char *gw_config_affinity_name(enum gw_config_affinity affinity)
+const char *gw_config_affinity_name(enum gw_affinity affinity)
 {
 	static const char *const names[] = {"5tuple", "source_ip", "source_ip_service"};
 

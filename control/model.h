@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "abi/objects.h"
 #include "base/address.h"
 
 #include <stdbool.h>
@@ -23,10 +24,6 @@ struct gw_arena;
 
 #define GW_NAME_MAX	     63u      /* bytes of a name (node, pool, service, backend, zone) */
 #define GW_KEY_MAX	     255u     /* bytes of a member key */
-#define GW_TABLE_SIZE_MAX    5000011u /* largest Maglev table; sizes are prime */
-#define GW_TIMEOUT_MAX_S     3600u    /* flow stamps are 12 bits of seconds */
-#define GW_POOL_BACKENDS_MAX 65534u   /* a slot is a u16 member index, 0xffff means none */
-#define GW_BACKENDS_MAX	     262143u  /* a backend id has 18 bits, 0 means none */
 
 /* Where the file said it; lines and columns from 1. file is the path as it was given to the loader.
  */
@@ -55,6 +52,7 @@ struct gw_config_interface {
 	enum gw_config_xdp_mode mode; /* path xdp */
 	uint16_t vlan;		      /* 0: untagged */
 	struct gw_place place;
+	struct gw_place mode_place; /* file NULL: not written */
 };
 
 struct gw_config_dataplane {
@@ -70,7 +68,7 @@ struct gw_config_dataplane {
 };
 
 struct gw_config_timeouts {
-	/* whole seconds, 1 to GW_TIMEOUT_MAX_S */
+	/* whole seconds, 1 to GW_FLOW_TIMEOUT_MAX */
 	uint32_t tcp_new;
 	uint32_t tcp_established;
 	uint32_t tcp_closing;
@@ -113,7 +111,8 @@ struct gw_config_check {
 	const char *host;		/* http: the Host header; NULL: the backend's address */
 	struct gw_config_range *expect; /* http: status codes that count as success */
 	size_t expect_count;
-	struct gw_place place;
+	struct gw_place place;	       /* file NULL: no healthcheck in the file */
+	struct gw_place timeout_place; /* file NULL: not written */
 };
 
 enum gw_config_backend_state {
@@ -132,19 +131,13 @@ struct gw_config_backend {
 	const char *zone; /* NULL: none */
 	struct gw_place place;
 	struct gw_place address_place;
-	struct gw_place weight_place; /* file NULL: weight not written */
-};
-
-enum gw_config_encap {
-	GW_CONFIG_ENCAP_IPIP,
-	GW_CONFIG_ENCAP_GUE,
-	GW_CONFIG_ENCAP_GRE,
-	GW_CONFIG_ENCAP_L2,
+	struct gw_place weight_place; /* file NULL: not written */
+	struct gw_place key_place;    /* file NULL: not written */
 };
 
 struct gw_config_pool {
 	const char *name;
-	enum gw_config_encap encap;
+	enum gw_encap encap;
 	uint32_t table_size;	   /* a prime */
 	uint8_t panic_below;	   /* per cent of healthy backends; 0: off */
 	bool keep_on_down;	   /* on_down: keep */
@@ -162,12 +155,6 @@ struct gw_config_pool {
 };
 
 #define GW_CONFIG_PROTOCOL_ANY 0 /* otherwise IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP */
-
-enum gw_config_affinity {
-	GW_CONFIG_AFFINITY_5TUPLE,
-	GW_CONFIG_AFFINITY_SOURCE_IP,
-	GW_CONFIG_AFFINITY_SOURCE_IP_SERVICE,
-};
 
 enum gw_config_announce {
 	GW_CONFIG_ANNOUNCE_NONE,
@@ -200,11 +187,14 @@ struct gw_config_service {
 	size_t port_count;
 	const struct gw_config_pool *pool;
 	const char *pool_name;
-	enum gw_config_affinity affinity;
+	enum gw_affinity affinity;
 	enum gw_config_announce announce;
 	enum gw_config_no_service no_service; /* the same in all services of one address */
 	struct gw_place place;
 	struct gw_place pool_place;
+	struct gw_place protocol_place;
+	struct gw_place ports_place;	  /* file NULL: not written */
+	struct gw_place no_service_place; /* file NULL: not written */
 };
 
 /* The outer source by family; the prefixes are what entropy varies it within. */
@@ -259,6 +249,6 @@ const char *gw_config_path_name(enum gw_config_path path);
 const char *gw_config_xdp_mode_name(enum gw_config_xdp_mode mode);
 const char *gw_config_check_type_name(enum gw_config_check_type type);
 const char *gw_config_backend_state_name(enum gw_config_backend_state state);
-const char *gw_config_encap_name(enum gw_config_encap encap);
-const char *gw_config_affinity_name(enum gw_config_affinity affinity);
+const char *gw_config_encap_name(enum gw_encap encap);
+const char *gw_config_affinity_name(enum gw_affinity affinity);
 const char *gw_config_protocol_name(uint8_t protocol);

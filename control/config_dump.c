@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The whole model with the file's own keys, defaults filled in: what is in force, as the file could
+ * say it. Written as YAML it loads again to the same model (JSON is YAML).
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Sets a member unless the value is absent. */
+static void put(json_t *object, const char *key, json_t *value)
+{
+	if (value)
+		json_object_set_new(object, key, value);
+}
+
+static json_t *text(const char *value)
+{
+	return value ? json_string(value) : NULL;
+}
+
+/* "1500ms" or "2s": the largest unit that says it exactly. */
+static json_t *duration(uint64_t ms)
+{
+	return ms % 1000 ? json_sprintf("%" PRIu64 "ms", ms)
+			 : json_sprintf("%" PRIu64 "s", ms / 1000);
+}
+
+static json_t *address(const uint8_t bytes[static 16])
+{
+	char words[GW_ADDRESS_TEXT];
+
+	return json_string(gw_address_format(bytes, words));
+}
+
+static json_t *node_json(const struct gw_config_node *node)
+{
+	json_t *out = json_object();
+
+	put(out, "name", text(node->name));
+	put(out, "source_ipv4", node->has_source_ipv4 ? address(node->source_ipv4) : NULL);
+	put(out, "source_ipv6", node->has_source_ipv6 ? address(node->source_ipv6) : NULL);
+	return out;
+}
+
+static json_t *interface_json(const struct gw_config_interface *interface, enum gw_config_path path)
+{
+	json_t *out = json_object();
+
+	put(out, "name", text(interface->name));
+	put(out, "pci", text(interface->pci));
+	put(out, "vdev", text(interface->vdev));
+	if (path == GW_CONFIG_PATH_XDP)
+		put(out, "mode", text(gw_config_xdp_mode_name(interface->mode)));
+	return out;
+}
+
+static json_t *dataplane_json(const struct gw_config_dataplane *dataplane)
+{
+	json_t *out = json_object();
+	json_t *interfaces = json_array();
+
+	put(out, "path", text(gw_config_path_name(dataplane->path)));
+	for (size_t i = 0; i < dataplane->interface_count; i++)
+		json_array_append_new(
+			interfaces, interface_json(&dataplane->interfaces[i], dataplane->path));
+	put(out, "interfaces", interfaces);
+	put(out, "cpus", text(dataplane->cpus_text));
+	put(out, "poll", text(dataplane->poll_busy ? "busy" : "adaptive"));
+	put(out, "flows", json_integer(dataplane->flows));
+	put(out, "socket", text(dataplane->socket));
+	return out;
+}
+
+static json_t *timeouts_json(const struct gw_config_timeouts *timeouts)
+{
+	json_t *out = json_object();
+
+	put(out, "tcp_new", duration(timeouts->tcp_new * 1000ull));
+	put(out, "tcp_established", duration(timeouts->tcp_established * 1000ull));
+	put(out, "tcp_closing", duration(timeouts->tcp_closing * 1000ull));
+	put(out, "udp", duration(timeouts->udp * 1000ull));
+	put(out, "sctp", duration(timeouts->sctp * 1000ull));
+	put(out, "fragment", duration(timeouts->fragment_ms));
+	return out;
+}
+
+static json_t *range_json(const struct gw_config_range *range)
+{
+	return range->low == range->high ? json_integer(range->low)
+					 : json_sprintf("%u-%u", range->low, range->high);
+}
+
+static json_t *check_json(const struct gw_config_check *check)
+{
+	json_t *out = json_object();
+	json_t *expect = json_array();
+
+	put(out, "type", text(gw_config_check_type_name(check->type)));
+	if (check->type == GW_CONFIG_CHECK_NONE) {
+		json_decref(expect);
+		return out;
+	}
+	put(out, "interval", duration(check->interval_ms));
+	put(out, "timeout", duration(check->timeout_ms));
+	put(out, "rise", json_integer(check->rise));
+	put(out, "fall", json_integer(check->fall));
+	put(out, "port", check->port ? json_integer(check->port) : NULL);
+	put(out, "via", text(check->via == GW_CONFIG_VIA_TUNNEL ? "tunnel" : "direct"));
+	for (size_t i = 0; i < check->expect_count; i++)
+		json_array_append_new(expect, range_json(&check->expect[i]));
+	if (check->type == GW_CONFIG_CHECK_HTTP) {
+		put(out, "path", text(check->path));
+		put(out, "host", text(check->host));
+		put(out, "expect", json_incref(expect));
+	}
+	json_decref(expect);
+	return out;
+}
+
+static json_t *backend_json(const struct gw_config_backend *backend)
+{
+	json_t *out = json_object();
+
+	put(out, "name", text(backend->name));
+	put(out, "address", address(backend->address));
+	put(out, "key", backend->key_place.file ? text(backend->key) : NULL);
+	put(out, "weight", json_integer(backend->weight));
+	put(out, "state", text(gw_config_backend_state_name(backend->state)));
+	put(out, "zone", text(backend->zone));
+	return out;
+}
+
+static json_t *pool_json(const struct gw_config_pool *pool)
+{
+	json_t *out = json_object();
+	json_t *backends = json_array();
+
+	put(out, "name", text(pool->name));
+	put(out, "encap", text(gw_config_encap_name(pool->encap)));
+	put(out, "table_size", json_integer(pool->table_size));
+	put(out, "panic_below",
+		pool->panic_below ? json_sprintf("%u%%", pool->panic_below) : json_string("off"));
+	put(out, "on_down", text(pool->keep_on_down ? "keep" : "reassign"));
+	put(out, "drain_timeout",
+		pool->drain_timeout_ms ? duration(pool->drain_timeout_ms) : json_string("off"));
+	put(out, "healthcheck", check_json(&pool->check));
+	for (size_t i = 0; i < pool->backend_count; i++)
+		json_array_append_new(backends, backend_json(&pool->backends[i]));
+	put(out, "backends", backends);
+	return out;
+}
+
+static json_t *ports_json(const struct gw_config_service *service)
+{
+	json_t *out = json_array();
+
+	for (size_t i = 0; i < service->port_count; i++) {
+		const struct gw_config_range *range = &service->ports[i].range;
+
+		if (range->low == 0 && range->high == UINT16_MAX)
+			json_array_append_new(out, json_string("any"));
+		else
+			json_array_append_new(out, range_json(range));
+	}
+	return out;
+}
+
+static json_t *service_json(const struct gw_config_service *service)
+{
+	json_t *out = json_object();
+	json_t *addresses = json_array();
+
+	put(out, "name", text(service->name));
+	for (size_t i = 0; i < service->address_count; i++) {
+		char words[GW_PREFIX_TEXT];
+
+		json_array_append_new(addresses,
+			json_string(gw_prefix_format(&service->addresses[i].prefix, words)));
+	}
+	put(out, "addresses", addresses);
+	put(out, "protocol", text(gw_config_protocol_name(service->protocol)));
+	put(out, "ports", ports_json(service));
+	put(out, "pool", text(service->pool_name));
+	put(out, "affinity", text(gw_config_affinity_name(service->affinity)));
+	put(out, "announce", json_string("none"));
+	put(out, "no_service",
+		text(service->no_service == GW_CONFIG_NO_SERVICE_HOST ? "host" : "drop"));
+	return out;
+}
+
+json_t *gw_config_dump(const struct gw_config *config)
+{
+	json_t *out = json_object();
+	json_t *pools = json_array();
+	json_t *services = json_array();
+
+	put(out, "version", json_integer(1));
+	put(out, "node", node_json(&config->node));
+	/* Beyond 2^63-1 as text: the reader takes decimal digits either way. */
+	if (config->hash_seed_file)
+		put(out, "hash_seed_file", text(config->hash_seed_file));
+	else if (config->hash_seed <= INT64_MAX)
+		put(out, "hash_seed", json_integer((json_int_t)config->hash_seed));
+	else
+		put(out, "hash_seed", json_sprintf("%" PRIu64, config->hash_seed));
+	put(out, "dataplane", dataplane_json(&config->dataplane));
+	put(out, "xdp", json_pack("{s:s}", "pin_dir", config->xdp_pin_dir));
+	put(out, "timeouts", timeouts_json(&config->timeouts));
+	put(out, "state_dir", text(config->state_dir));
+	put(out, "api", json_pack("{s:s}", "unix", config->api_unix));
+	if (config->metrics_listen)
+		put(out, "metrics", json_pack("{s:s}", "listen", config->metrics_listen));
+	for (size_t i = 0; i < config->pool_count; i++)
+		json_array_append_new(pools, pool_json(&config->pools[i]));
+	put(out, "pools", pools);
+	for (size_t i = 0; i < config->service_count; i++)
+		json_array_append_new(services, service_json(&config->services[i]));
+	put(out, "services", services);
+	return out;
+}

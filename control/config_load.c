@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From files to a model: parse the main file and those it includes, walk all of them by the tables,
+ * then check what only the whole can show (config_check.c). Lists (pools, services) of several
+ * files are joined; any other key may stand in one file only.
+ */
+#include "config_load.h"
+
+#include "config_arena.h"
+#include "config_check.h"
+#include "config_schema.h"
+#include "config_values.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCES_MAX 1000u
+
+CONFIG_READER(config_read_version)
+{
+	const char *text = config_text(walk, node);
+	char quoted[CONFIG_QUOTE_MAX];
+
+	if (!text)
+		return false;
+	if (strcmp(text, "1")) {
+		config_bad(walk, node, "\"%s\" is not a version that this program reads: 1",
+			config_quote(text, quoted));
+		return false;
+	}
+	return true;
+}
+
+/* A path that the file names, relative to the file's own folder. */
+static char *path_resolve(struct config_walk *walk, const char *path)
+{
+	const char *name = walk->source->name;
+	const char *slash = strrchr(name, '/');
+	char *full;
+
+	if (*path == '/' || !slash)
+		full = gw_arena_strndup(walk->config->arena, path, strlen(path));
+	else
+		full = gw_arena_printf(
+			walk->config->arena, "%.*s%s", (int)(slash + 1 - name), name, path);
+	if (!full)
+		walk->status = -ENOMEM;
+	return full;
+}
+
+static bool source_known(const struct config_walk *walk, const char *name)
+{
+	for (size_t i = 0; i < walk->sources.count; i++) {
+		if (!strcmp(walk->sources.list[i]->name, name))
+			return true;
+	}
+	return false;
+}
+
+/* Adds an empty source; the name is copied. NULL without memory. */
+static struct config_source *source_add(struct config_walk *walk, const char *name)
+{
+	struct config_sources *sources = &walk->sources;
+	struct config_source *source = config_alloc(walk, 1, sizeof(*source));
+
+	if (!sources->list)
+		sources->list = config_alloc(walk, SOURCES_MAX, sizeof(*sources->list));
+	if (!source || !sources->list)
+		return NULL;
+	source->name = gw_arena_strndup(walk->config->arena, name, strlen(name));
+	if (!source->name) {
+		walk->status = -ENOMEM;
+		return NULL;
+	}
+	sources->list[sources->count++] = source;
+	return source;
+}
+
+static void source_read(
+	struct config_walk *walk, struct config_source *source, const char *text, size_t len)
+{
+	int error = config_source_parse(source, text, len, walk->errors);
+
+	if (error == -EINVAL)
+		walk->sources.incomplete = true;
+	else if (error)
+		walk->status = error;
+}
+
+static void include_read(struct config_walk *walk, const yaml_node_t *node, const char *name)
+{
+	struct config_source *source;
+	char *text;
+	size_t len;
+	int error;
+
+	if (walk->sources.count == SOURCES_MAX) {
+		config_bad(walk, node, "more than %u files", SOURCES_MAX);
+		walk->status = -E2BIG;
+		return;
+	}
+	if (source_known(walk, name)) {
+		config_bad(walk, node, "%s is included twice", name);
+		return;
+	}
+	source = source_add(walk, name);
+	if (!source)
+		return;
+	error = config_file_read(name, &text, &len);
+	if (error) {
+		walk->sources.incomplete = true;
+		config_bad(walk, node, "cannot read %s: %s", name, config_file_error(error));
+		return;
+	}
+	source_read(walk, source, text, len);
+	free(text);
+}
+
+static bool include_element(struct config_walk *walk, const yaml_node_t *node)
+{
+	const char *text = config_text(walk, node);
+	char quoted[CONFIG_QUOTE_MAX];
+	char *pattern;
+	glob_t found;
+	int error;
+
+	if (!text)
+		return false;
+	pattern = path_resolve(walk, text);
+	if (!pattern)
+		return false;
+	error = glob(pattern, GLOB_ERR, NULL, &found);
+	if (error == GLOB_NOSPACE) {
+		walk->status = -ENOMEM;
+	} else if (error && (error != GLOB_NOMATCH || !strpbrk(pattern, "*?["))) {
+		/* a pattern that matches nothing is an empty folder, a name is a mistake */
+		walk->sources.incomplete = true;
+		config_bad(walk, node, "\"%s\": %s", config_quote(text, quoted),
+			error == GLOB_NOMATCH ? "no such file" : "the folder cannot be read");
+	}
+	for (size_t i = 0; !error && i < found.gl_pathc && !walk->status; i++)
+		include_read(walk, node, found.gl_pathv[i]);
+	globfree(&found);
+	return !error;
+}
+
+CONFIG_READER(config_read_include)
+{
+	bool is_list = node->type == YAML_SEQUENCE_NODE;
+	bool good = true;
+
+	if (walk->source != walk->sources.list[0]) {
+		config_bad(walk, node, "an included file cannot include others");
+		return false;
+	}
+	if (walk->flags & GW_CONFIG_NO_FILES) {
+		config_bad(walk, node, "other files cannot be used here");
+		return false;
+	}
+	if (!is_list)
+		return include_element(walk, node);
+	for (yaml_node_item_t *item = node->data.sequence.items.start;
+		item < node->data.sequence.items.top && !walk->status; item++)
+		good &= include_element(
+			walk, yaml_document_get_node(&walk->source->document, *item));
+	return good;
+}
+
+/* The number in the file's text; what the text is stays unsaid, it is a secret. */
+static bool seed_parse(char *text, size_t len, uint64_t *seed)
+{
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		len--;
+	text[len] = '\0';
+	return strlen(text) == len && !config_number_parse(text, true, 0, UINT64_MAX, seed);
+}
+
+CONFIG_READER(config_read_seed_file)
+{
+	struct gw_config *config = base;
+	const char *name = config_text(walk, node);
+	char *path, *text;
+	uint64_t seed;
+	size_t len;
+	int error;
+
+	if (!name)
+		return false;
+	if (walk->flags & GW_CONFIG_NO_FILES) {
+		config_bad(walk, node, "other files cannot be used here");
+		return false;
+	}
+	path = path_resolve(walk, name);
+	if (!path)
+		return false;
+	error = config_file_read(path, &text, &len);
+	if (error) {
+		config_bad(walk, node, "cannot read %s: %s", path, config_file_error(error));
+		return false;
+	}
+	if (seed_parse(text, len, &seed)) {
+		config->hash_seed = seed;
+		config->hash_seed_file = path;
+	} else {
+		config_bad(walk, node,
+			"%s does not hold one number from 0 to 18446744073709551615, decimal or "
+			"0x hex",
+			path);
+	}
+	explicit_bzero(text, len);
+	free(text);
+	return config->hash_seed_file;
+}
+
+/* The first file that has the key, NULL for none. */
+static struct config_source *key_source(struct config_walk *walk, const char *key)
+{
+	for (size_t i = 0; i < walk->sources.count; i++) {
+		struct config_source *source = walk->sources.list[i];
+
+		walk->source = source;
+		if (source->root && config_find(walk, source->root, key))
+			return source;
+	}
+	return NULL;
+}
+
+/* One key in all files. */
+static void root_key_read(struct config_walk *walk, const struct config_key *key)
+{
+	struct config_source *first = key_source(walk, key->name);
+	bool joined = key->read == config_read_sections || key->read == config_read_version;
+
+	for (size_t i = 0; i < walk->sources.count && first && !walk->status; i++) {
+		struct config_source *source = walk->sources.list[i];
+		yaml_node_t *node;
+
+		walk->source = source;
+		node = source->root ? config_find(walk, source->root, key->name) : NULL;
+		if (node && source != first && !joined)
+			config_bad_key(
+				walk, key->name, node, "is given in %s already", first->name);
+		else if (node)
+			config_key_read(walk, key, source->root, walk->config);
+	}
+}
+
+static void root_read(struct config_walk *walk)
+{
+	struct config_source *main_source = walk->sources.list[0];
+	yaml_node_t *node;
+
+	for (size_t i = 0; i < config_root.count && !walk->status; i++)
+		root_key_read(walk, &config_root.keys[i]);
+	for (size_t i = 0; i < walk->sources.count && !walk->status; i++) {
+		walk->source = walk->sources.list[i];
+		if (walk->source->root)
+			config_keys_check(walk, &config_root, walk->source->root);
+	}
+	walk->source = main_source;
+	if (main_source->root && !config_find(walk, main_source->root, "version"))
+		config_bad_key(walk, "version", main_source->root, "is missing: version: 1");
+	if (key_source(walk, "hash_seed") && key_source(walk, "hash_seed_file")) {
+		node = config_find(walk, walk->source->root, "hash_seed_file");
+		config_bad_key(walk, "hash_seed_file", node, "excludes hash_seed: remove one");
+	}
+}
+
+static int files_list(struct config_walk *walk)
+{
+	struct gw_config *config = walk->config;
+
+	config->files = config_alloc(walk, walk->sources.count, sizeof(*config->files));
+	if (!config->files)
+		return -ENOMEM;
+	for (size_t i = 0; i < walk->sources.count; i++)
+		config->files[i] = walk->sources.list[i]->name;
+	config->file_count = walk->sources.count;
+	return 0;
+}
+
+/* text NULL: the file cannot be read, for the reason error. */
+static int load(const char *name, const char *text, size_t len, int read_error, unsigned int flags,
+	struct gw_config *config, struct gw_config_errors *errors)
+{
+	struct config_walk walk = {.config = config, .errors = errors, .flags = flags};
+	struct gw_place place = {0};
+
+	walk.source = source_add(&walk, name);
+	if (!walk.source)
+		return -ENOMEM;
+	place.file = walk.source->name;
+	if (!text && config_error_add(errors, &place, "", "cannot be read: %s",
+			     config_file_error(read_error)))
+		return -ENOMEM;
+	if (text)
+		source_read(&walk, walk.source, text, len);
+	if (walk.source->root && !walk.status) {
+		root_read(&walk);
+		if (!walk.status)
+			config_check(&walk);
+	}
+	for (size_t i = 0; i < walk.sources.count; i++)
+		config_source_free(walk.sources.list[i]);
+	if (walk.status == -ENOMEM || files_list(&walk))
+		return -ENOMEM;
+	config_errors_sort(errors, config->files, config->file_count);
+	return errors->count ? -EINVAL : 0;
+}
+
+static int load_new(const char *name, const char *text, size_t len, int read_error,
+	unsigned int flags, struct gw_config **out, struct gw_config_errors *errors)
+{
+	struct gw_arena *arena = gw_arena_new();
+	struct gw_config *config = arena ? gw_arena_alloc(arena, 1, sizeof(*config)) : NULL;
+	int error = -ENOMEM;
+
+	if (config) {
+		config->arena = arena;
+		config_defaults_set(config);
+		error = load(name, text, len, read_error, flags, config, errors);
+	}
+	if (error)
+		gw_arena_free(arena);
+	else
+		*out = config;
+	return error;
+}
+
+int gw_config_load_string(const char *name, const char *text, size_t len, unsigned int flags,
+	struct gw_config **out, struct gw_config_errors *errors)
+{
+	if (len > CONFIG_BYTES_MAX)
+		return load_new(name, NULL, 0, -EFBIG, flags, out, errors);
+	return load_new(name, text, len, 0, flags, out, errors);
+}
+
+int gw_config_load(const char *path, unsigned int flags, struct gw_config **out,
+	struct gw_config_errors *errors)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int error = config_file_read(path, &text, &len);
+
+	if (error == -ENOMEM)
+		return error;
+	error = load_new(path, text, len, error, flags, out, errors);
+	free(text);
+	return error;
+}
