@@ -28,6 +28,7 @@
  */
 #include "chash/maglev_fill.h"
 
+#include "chash/maglev_search.h"
 #include "chash/prime.h"
 
 #define XXH_INLINE_ALL
@@ -35,21 +36,17 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One who met a taken slot, and where. */
-struct search {
-	uint32_t at, skip, member;
-};
-
 struct fill {
 	const struct maglev_slots *slots;
-	uint64_t *taken;       /* a bit for each slot */
-	uint32_t *vacant;      /* the free slots, once few are left; NULL before */
-	uint32_t *who;	       /* whose turn it is in this iteration, in order */
-	struct search *search; /* those among them who still look for a slot */
+	uint32_t *taken;  /* a bit for each slot */
+	uint32_t *vacant; /* the free slots, once few are left; NULL before */
+	uint32_t *who;	  /* whose turn it is in this iteration, in order */
+	struct maglev_search search;
 	uint32_t left;
 	uint32_t tail; /* where few begins */
 };
@@ -60,6 +57,19 @@ void maglev_turn_init(struct maglev_turn *turn, const char *key, size_t length, 
 	turn->skip = XXH64(key, length, 1) % (size - 1) + 1;
 }
 
+static void (*search_run)(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
+	struct maglev_turn *turns, const uint32_t *who, uint32_t count) = maglev_search_base;
+static pthread_once_t search_once = PTHREAD_ONCE_INIT;
+
+static void search_choose(void)
+{
+#if defined(__x86_64__)
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f"))
+		search_run = maglev_search_avx512;
+#endif
+}
+
 static int fill_init(struct fill *fill, const struct maglev_slots *slots, uint32_t count)
 {
 	memset(fill, 0, sizeof(*fill));
@@ -67,10 +77,16 @@ static int fill_init(struct fill *fill, const struct maglev_slots *slots, uint32
 	fill->left = slots->size;
 	/* As many distances to compute as a walk has steps, and both cost about the same. */
 	fill->tail = (uint32_t)sqrt(slots->size);
-	fill->taken = calloc(slots->size / 64 + 1, sizeof(*fill->taken));
-	fill->who = malloc(count * sizeof(*fill->who));
-	fill->search = malloc(count * sizeof(*fill->search));
-	return fill->taken && fill->who && fill->search ? 0 : -ENOMEM;
+	fill->taken = calloc(slots->size / 32 + 1, sizeof(*fill->taken));
+	/* Four columns; the search writes up to 16 past what it means to. */
+	fill->who = calloc(4 * ((size_t)count + 16), sizeof(*fill->who));
+	if (!fill->taken || !fill->who)
+		return -ENOMEM;
+	fill->search.at = fill->who + (count + 16);
+	fill->search.skip = fill->search.at + (count + 16);
+	fill->search.member = fill->search.skip + (count + 16);
+	pthread_once(&search_once, search_choose);
+	return 0;
 }
 
 static void fill_free(struct fill *fill)
@@ -78,12 +94,11 @@ static void fill_free(struct fill *fill)
 	free(fill->taken);
 	free(fill->vacant);
 	free(fill->who);
-	free(fill->search);
 }
 
 static inline bool fill_taken(const struct fill *fill, uint32_t slot)
 {
-	return fill->taken[slot / 64] >> (slot % 64) & 1;
+	return fill->taken[slot / 32] >> (slot % 32) & 1;
 }
 
 static inline uint32_t step_on(uint32_t at, uint32_t step, uint32_t size)
@@ -94,7 +109,7 @@ static inline uint32_t step_on(uint32_t at, uint32_t step, uint32_t size)
 
 static inline void fill_take(struct fill *fill, struct maglev_turn *turn, uint32_t slot)
 {
-	fill->taken[slot / 64] |= 1ull << (slot % 64);
+	fill->taken[slot / 32] |= 1u << (slot % 32);
 	if (fill->slots->u16)
 		fill->slots->u16[slot] = (uint16_t)turn->member;
 	else
@@ -168,48 +183,60 @@ static inline int fill_turn(struct fill *fill, struct maglev_turn *turn)
 	return fill->left == 0;
 }
 
-/* Each of who[count] goes on to a slot that is free now; nobody takes any yet. */
-static void round_search(struct fill *fill, struct maglev_turn *turns, uint32_t count)
+/* Each of who[count] takes the slot it found or, if that is gone, the next of its permutation. */
+static void round_take(
+	struct fill *fill, struct maglev_turn *turns, const uint32_t *who, uint32_t count)
 {
-	struct search *search = fill->search;
-	uint32_t size = fill->slots->size, busy = 0;
+	uint32_t *taken = fill->taken, *u32 = fill->slots->u32, size = fill->slots->size;
+	uint16_t *u16 = fill->slots->u16;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t member = fill->who[i];
+		struct maglev_turn *turn = &turns[who[i]];
+		uint32_t at = turn->at, bit;
 
-		search[busy] = (struct search){turns[member].at, turns[member].skip, member};
-		busy += fill_taken(fill, turns[member].at);
+		for (; taken[at / 32] & (bit = 1u << (at % 32)); at = step_on(at, turn->skip, size))
+			;
+		taken[at / 32] |= bit;
+		if (u16)
+			u16[at] = (uint16_t)turn->member;
+		else
+			u32[at] = turn->member;
+		turn->at = step_on(at, turn->skip, size);
 	}
-	while (busy) {
-		count = busy;
-		busy = 0;
-		for (uint32_t i = 0; i < count; i++) {
-			struct search one = search[i];
-
-			one.at = step_on(one.at, one.skip, size);
-			turns[one.member].at = one.at;
-			search[busy] = one;
-			busy += fill_taken(fill, one.at);
-		}
-	}
+	fill->left -= count;
 }
 
-/* Below this many members walking one by one is as good. */
+/* Fewer than this walk one by one as fast. */
 #define ROUND_MIN 16
+
+/*
+ * How many look for slots together: at most a quarter of the slots left, so that seldom two find
+ * the same.
+ */
+static uint32_t round_size(const struct fill *fill, uint32_t count)
+{
+	uint32_t limit = fill->left > fill->tail ? (fill->left - fill->tail) / 4 : 0;
+
+	return count < limit ? count : limit;
+}
 
 /* One turn for each of who[count], in order. Returns 1 when the table is full, 0, or -ENOMEM. */
 static int round_run(struct fill *fill, struct maglev_turn *turns, uint32_t count)
 {
 	int status = 0;
 
-	if (count >= ROUND_MIN && fill->left > fill->tail + count) {
-		round_search(fill, turns, count);
-		for (uint32_t i = 0; i < count; i++)
-			turn_walk(fill, &turns[fill->who[i]]);
-		return 0;
+	for (uint32_t from = 0, size; from < count && !status; from += size) {
+		const uint32_t *who = fill->who + from;
+
+		size = round_size(fill, count - from);
+		if (size >= ROUND_MIN) {
+			search_run(&fill->search, fill->taken, fill->slots->size, turns, who, size);
+			round_take(fill, turns, who, size);
+			continue;
+		}
+		size = 1;
+		status = fill_turn(fill, &turns[*who]);
 	}
-	for (uint32_t i = 0; i < count && !status; i++)
-		status = fill_turn(fill, &turns[fill->who[i]]);
 	return status;
 }
 
