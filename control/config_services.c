@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Services against each other. Two that would answer for the same packet with equal rank are an
+ * error: which one wins must never depend on an order. Rank is: longest prefix; exact protocol
+ * before any; exact port before the narrowest range before any. So only entries of one prefix, one
+ * protocol and one width of ports can clash.
+ */
+#include "config_check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One address on one entry of ports. */
+struct claim {
+	const struct gw_prefix *prefix;
+	const struct gw_config_service *service;
+	const struct gw_config_service_address *address;
+	const struct gw_config_service_ports *ports;
+	uint32_t width; /* high - low */
+	size_t order;	/* in the file */
+};
+
+static int compare_prefix(const struct gw_prefix *a, const struct gw_prefix *b)
+{
+	int order = memcmp(a->address, b->address, sizeof(a->address));
+
+	return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static int compare_kind(const struct claim *a, const struct claim *b)
+{
+	int order = compare_prefix(a->prefix, b->prefix);
+
+	if (!order)
+		order = (a->service->protocol > b->service->protocol) -
+			(a->service->protocol < b->service->protocol);
+	return order ? order : (a->width > b->width) - (a->width < b->width);
+}
+
+static int compare_claims(const void *x, const void *y)
+{
+	const struct claim *a = x, *b = y;
+	int order = compare_kind(a, b);
+
+	if (!order)
+		order = (a->ports->range.low > b->ports->range.low) -
+			(a->ports->range.low < b->ports->range.low);
+	return order ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+static void report_clash(struct config_walk *walk, const struct claim *a, const struct claim *b)
+{
+	const struct claim *first = a->order < b->order ? a : b, *second = first == a ? b : a;
+	char path[CONFIG_PATH_MAX], where[CONFIG_PLACE_TEXT], prefix[GW_PREFIX_TEXT];
+
+	gw_prefix_format(second->prefix, prefix);
+	if (first->service == second->service && first->address != second->address)
+		config_bad_at(walk, &second->address->place,
+			config_service_path(walk, second->service, ".addresses", path),
+			"%s is given twice", prefix);
+	else if (first->service == second->service)
+		config_bad_at(walk, &second->ports->place,
+			config_service_path(walk, second->service, ".ports", path),
+			"%u-%u overlaps %u-%u, which is as wide", second->ports->range.low,
+			second->ports->range.high, first->ports->range.low,
+			first->ports->range.high);
+	else
+		config_bad_at(walk, &second->address->place,
+			config_service_path(walk, second->service, ".addresses", path),
+			"%s on %s ports %u-%u is claimed with equal rank by service %s (%s): one "
+			"packet needs one "
+			"service",
+			prefix, gw_config_protocol_name(second->service->protocol),
+			second->ports->range.low, second->ports->range.high,
+			first->service->name ? first->service->name : "?",
+			config_place_text(&first->service->place, &second->service->place, where));
+}
+
+static size_t claim_total(const struct gw_config *config)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < config->service_count; i++)
+		total += config->services[i].address_count * config->services[i].port_count;
+	return total;
+}
+
+static size_t collect(const struct gw_config *config, struct claim *claims)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct gw_config_service *service = &config->services[i];
+
+		for (size_t k = 0; k < service->address_count * service->port_count; k++) {
+			const struct gw_config_service_address *address =
+				&service->addresses[k / service->port_count];
+			const struct gw_config_service_ports *ports =
+				&service->ports[k % service->port_count];
+
+			claims[count] = (struct claim){.prefix = &address->prefix,
+				.service = service,
+				.address = address,
+				.ports = ports,
+				.width = (uint32_t)(ports->range.high - ports->range.low),
+				.order = count};
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Sorted, an entry clashes when it begins before the furthest end of those of its kind. */
+static void overlaps_check(struct config_walk *walk, struct claim *claims, size_t count)
+{
+	const struct claim *furthest = NULL;
+
+	qsort(claims, count, sizeof(*claims), compare_claims);
+	for (size_t i = 0; i < count && !walk->status; i++) {
+		if (furthest && !compare_kind(furthest, &claims[i]) &&
+			claims[i].ports->range.low <= furthest->ports->range.high)
+			report_clash(walk, furthest, &claims[i]);
+		if (!furthest || compare_kind(furthest, &claims[i]) ||
+			claims[i].ports->range.high >= furthest->ports->range.high)
+			furthest = &claims[i];
+	}
+}
+
+/* no_service belongs to the address: who says it says it for all services there. */
+static void no_service_check(struct config_walk *walk, const struct claim *claims, size_t count)
+{
+	for (size_t start = 0, end; start < count; start = end) {
+		const struct gw_config_service *said = NULL;
+
+		for (end = start;
+			end < count && !compare_prefix(claims[start].prefix, claims[end].prefix);
+			end++) {
+			const struct gw_config_service *service = claims[end].service;
+			char path[CONFIG_PATH_MAX], where[CONFIG_PLACE_TEXT];
+
+			if (!service->no_service_place.file)
+				continue;
+			if (said && said->no_service != service->no_service)
+				config_bad_at(walk, &service->no_service_place,
+					config_service_path(walk, service, ".no_service", path),
+					"differs from that of service %s (%s), which has the same "
+					"address",
+					said->name ? said->name : "?",
+					config_place_text(&said->place, &service->place, where));
+			said = said ? said : service;
+		}
+		for (size_t i = start; said && i < end; i++)
+			walk->config->services[claims[i].service - walk->config->services]
+				.no_service = said->no_service;
+	}
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	return memcmp(a, b, 16);
+}
+
+/* A packet for a service address would be sent to that address again, and again. */
+static void underlay_check(struct config_walk *walk)
+{
+	const struct gw_config *config = walk->config;
+	uint8_t(*underlay)[16];
+	size_t count = 0, total = 2;
+
+	for (size_t i = 0; i < config->pool_count; i++)
+		total += config->pools[i].backend_count;
+	underlay = config_alloc(walk, total, sizeof(*underlay));
+	if (!underlay)
+		return;
+	for (size_t i = 0; i < config->pool_count; i++)
+		for (size_t b = 0; b < config->pools[i].backend_count; b++)
+			if (config->pools[i].backends[b].address_place.file)
+				memcpy(underlay[count++], config->pools[i].backends[b].address, 16);
+	if (config->node.has_source_ipv4)
+		memcpy(underlay[count++], config->node.source_ipv4, 16);
+	if (config->node.has_source_ipv6)
+		memcpy(underlay[count++], config->node.source_ipv6, 16);
+	qsort(underlay, count, sizeof(*underlay), compare_addresses);
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct gw_config_service *service = &config->services[i];
+
+		for (size_t a = 0; a < service->address_count; a++) {
+			const struct gw_prefix *prefix = &service->addresses[a].prefix;
+			char path[CONFIG_PATH_MAX], text[GW_PREFIX_TEXT];
+
+			if (prefix->length != 128 || !bsearch(prefix->address, underlay, count,
+							     sizeof(*underlay), compare_addresses))
+				continue;
+			config_bad_at(walk, &service->addresses[a].place,
+				config_service_path(walk, service, ".addresses", path),
+				"%s is also the address of a backend or of the node: packets would "
+				"go round in "
+				"circles",
+				gw_prefix_format(prefix, text));
+		}
+	}
+}
+
+void config_services_check(struct config_walk *walk)
+{
+	size_t total = claim_total(walk->config);
+	struct claim *claims = config_alloc(walk, total ? total : 1, sizeof(*claims));
+	size_t count;
+
+	if (!claims)
+		return;
+	count = collect(walk->config, claims);
+	overlaps_check(walk, claims, count);
+	if (!walk->status)
+		no_service_check(walk, claims, count);
+	if (!walk->status)
+		underlay_check(walk);
+}
