@@ -30,6 +30,7 @@ static const char usage[] =
 	"  --flows N          room for N tracked flows, rounded up to a power of two (1048576)\n"
 	"  --socket PATH      where guideway-control connects\n"
 	"                     (/run/guideway/dataplane.sock)\n"
+	"  --mbufs N          frame buffers (default: as many as ports and workers need)\n"
 	"  --poll MODE        adaptive: a worker without packets sleeps, up to half a millisecond\n"
 	"                     (the default); busy: it never does\n"
 	"  -v, --verbose      say more in the log\n"
@@ -155,6 +156,19 @@ static int set_flows(struct gw_args *args, const char *text)
 	return GW_ARGS_RUN;
 }
 
+static int set_mbufs(struct gw_args *args, const char *text)
+{
+	char *end;
+	unsigned long count;
+
+	errno = 0;
+	count = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || count < 1024 || count > 1ul << 28)
+		return wrong("--mbufs %s: not a number from 1024 to 268435456", text);
+	args->mbufs = (unsigned int)count;
+	return GW_ARGS_RUN;
+}
+
 static int set_poll(struct gw_args *args, const char *text)
 {
 	args->busy_poll = strcmp(text, "busy") == 0;
@@ -163,7 +177,7 @@ static int set_poll(struct gw_args *args, const char *text)
 	return GW_ARGS_RUN;
 }
 
-enum { OPT_PORT = 256, OPT_CPUS, OPT_FLOWS, OPT_SOCKET, OPT_POLL, OPT_VERSION };
+enum { OPT_PORT = 256, OPT_CPUS, OPT_FLOWS, OPT_SOCKET, OPT_MBUFS, OPT_POLL, OPT_VERSION };
 
 static int apply(struct gw_args *args, int option)
 {
@@ -177,6 +191,8 @@ static int apply(struct gw_args *args, int option)
 	case OPT_SOCKET:
 		args->socket = optarg;
 		return GW_ARGS_RUN;
+	case OPT_MBUFS:
+		return set_mbufs(args, optarg);
 	case OPT_POLL:
 		return set_poll(args, optarg);
 	case 'v':
@@ -214,6 +230,7 @@ int gw_args_parse(struct gw_args *args, int argc, char **argv)
 		{"cpus", required_argument, NULL, OPT_CPUS},
 		{"flows", required_argument, NULL, OPT_FLOWS},
 		{"socket", required_argument, NULL, OPT_SOCKET},
+		{"mbufs", required_argument, NULL, OPT_MBUFS},
 		{"poll", required_argument, NULL, OPT_POLL}, {"verbose", no_argument, NULL, 'v'},
 		{"version", no_argument, NULL, OPT_VERSION}, {"help", no_argument, NULL, 'h'}, {}};
 	int option;

@@ -12,6 +12,7 @@ struct gw_args {
 	uint16_t cpu_count;
 	uint64_t flows;
 	const char *socket;
+	unsigned int mbufs; /* 0: as many as ports and workers need */
 	bool busy_poll;
 	bool verbose;
 	int eal_count; /* options behind "--" */

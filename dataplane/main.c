@@ -84,6 +84,8 @@ static struct rte_mempool *create_pool(const struct gw_args *args)
 	unsigned int count = (unsigned int)args->port_count * args->cpu_count * 2 * 1024 +
 			     args->cpu_count * (2 * 1024 + POOL_CACHE * 2) + 1024;
 
+	if (args->mbufs)
+		count = args->mbufs;
 	return rte_pktmbuf_pool_create(
 		"gw_frames", count, POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 }

@@ -7,6 +7,7 @@
 
 #include "abi/snapshot.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 
 struct image_pool {
