@@ -2,6 +2,7 @@
 /* Backends: listing them, and changing them by hand. */
 #include "api_routes.h"
 #include "base/address.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -212,6 +213,18 @@ static void change_tell(
 		change->reason ? ": " : "", change->reason ? change->reason : "");
 }
 
+/* What people said is on disk before they hear that it is done, and packets follow it at once. */
+static void change_take(struct gw_daemon *daemon)
+{
+	int ret = gw_state_writer_flush(daemon->writer);
+
+	if (ret)
+		gw_log_error("cannot write the state in %s: %s; the change is lost if "
+			     "guideway-control crashes",
+			gw_daemon_state_dir(daemon), strerror(-ret));
+	gw_daemon_publish(daemon);
+}
+
 void api_backend_change(
 	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
 {
@@ -238,8 +251,7 @@ void api_backend_change(
 		} else {
 			if (ret) {
 				change_tell(daemon, call, &change);
-				gw_state_writer_touch(daemon->writer);
-				gw_daemon_publish(daemon);
+				change_take(daemon);
 			}
 			/* The build may be a new one: look the backend up again. */
 			api_backend(daemon, call, reply);
@@ -290,8 +302,7 @@ void api_overrides_clear(
 		cleared++;
 	}
 	if (cleared) {
-		gw_state_writer_touch(daemon->writer);
-		gw_daemon_publish(daemon);
+		change_take(daemon);
 	}
 	reply->body = json_pack("{s:I}", "cleared", cleared);
 }

@@ -36,6 +36,14 @@ static bool somebody_listens(const struct sockaddr_un *address)
 	return ret != ECONNREFUSED && ret != ENOENT;
 }
 
+/* connect() refuses a plain file the same way; that is not ours to remove. */
+static bool is_socket(const char *path)
+{
+	struct stat info;
+
+	return !lstat(path, &info) && S_ISSOCK(info.st_mode);
+}
+
 static int socket_bind(int fd, const struct sockaddr_un *address)
 {
 	mode_t mask = umask(0117);
@@ -58,7 +66,7 @@ int gw_api_socket_listen(const char *path)
 		return -errno;
 	folder_make(path);
 	ret = socket_bind(fd, &address);
-	if (ret == -EADDRINUSE && !somebody_listens(&address)) {
+	if (ret == -EADDRINUSE && is_socket(path) && !somebody_listens(&address)) {
 		unlink(path);
 		ret = socket_bind(fd, &address);
 	}

@@ -54,7 +54,7 @@ static json_t *problems_json(const struct gw_daemon *daemon)
 		problem(list, "snapshot %" PRIu64 " was refused: %s", datapath->refused,
 			datapath->why);
 	if (!daemon->load.valid)
-		problem(list, "%s is invalid (%zu errors): the configuration read before goes on",
+		problem(list, "%s is invalid (errors: %zu): the configuration read before goes on",
 			daemon->options.config, json_array_size(daemon->load.errors));
 	for (size_t p = 0; p < daemon->config->pool_count; p++)
 		if (daemon->config->pools[p].check.type != GW_CONFIG_CHECK_NONE &&

@@ -131,7 +131,7 @@ int gw_daemon_reload(struct gw_daemon *daemon, const char *why)
 
 	if (ret) {
 		gw_events_warn(daemon->events, "reload", daemon->options.config, "", "refused",
-			"%s: %zu errors, the configuration in use goes on", why,
+			"%s: errors: %zu; the configuration in use goes on", why,
 			json_array_size(daemon->load.errors));
 		return ret;
 	}

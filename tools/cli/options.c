@@ -189,6 +189,7 @@ static int options_parse(struct cli *cli, struct parsed *parsed, int argc, char 
 
 	getopt_tables(longs, shorts);
 	opterr = 0;
+	optind = 0; /* starts anew, also where it has run before (tests) */
 	while (!ret && (letter = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = row_find(letter);
 
