@@ -5,6 +5,7 @@ A program of ours ends with "NAME: N passed, N failed[, N skipped]" (tests/unit/
 counts as a single test by its exit status. pytest's counts come from its JUnit file.
 """
 
+import concurrent.futures
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from .tally import Count
 
 LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$")
 PYTEST_SECONDS = 780
+JOBS = 2
 
 
 def _run(command, cwd, env, seconds):
@@ -68,16 +70,26 @@ def meson_tests(folder, suite):
     return [test for test in json.loads(text) if f"guideway:{suite}" in test["suite"]]
 
 
+def _meson_test(test, folder, seconds):
+    env = dict(os.environ, GUIDEWAY_BUILD=folder, **test["env"])
+    # A sanitized program that goes on after a finding would pass.
+    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+    limit = seconds or test["timeout"] or 600
+    return _run(test["cmd"], test["workdir"] or folder, env, limit)
+
+
 def meson_run(folder, suite, tally, label="", seconds=0):
-    """Runs every test of a suite, one after another; how many programs there were."""
+    """Runs every test of a suite; how many programs there were.
+
+    Those that meson may run side by side run in pairs; their counts are told in meson's order.
+    """
     tests = meson_tests(folder, suite)
-    for test in tests:
-        env = dict(os.environ, GUIDEWAY_BUILD=folder, **test["env"])
-        # A sanitized program that goes on after a finding would pass.
-        env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
-        limit = seconds or test["timeout"] or 600
-        status, output, took = _run(test["cmd"], test["workdir"] or folder, env, limit)
-        tally.add(label or suite, test["name"], count_output(status, output), took, output)
+    tests.sort(key=lambda test: not test["is_parallel"])
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        pending = [pool.submit(_meson_test, test, folder, seconds) if test["is_parallel"] else None for test in tests]
+        for test, future in zip(tests, pending):
+            status, output, took = future.result() if future else _meson_test(test, folder, seconds)
+            tally.add(label or suite, test["name"], count_output(status, output), took, output)
     return len(tests)
 
 
