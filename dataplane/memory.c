@@ -10,6 +10,32 @@
 
 #define HUGE_PAGE (2ul << 20)
 
+#define PAGE 4096ul
+
+static size_t whole_pages(size_t size)
+{
+	return (size + PAGE - 1) & ~(PAGE - 1);
+}
+
+/* Anonymous memory that begins on a huge page's border, so that all of it can be huge pages. */
+static void *map_aligned(size_t size)
+{
+	size_t room = size + HUGE_PAGE;
+	uint8_t *memory =
+		mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before;
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	before = -(uintptr_t)memory & (HUGE_PAGE - 1);
+	if (before)
+		munmap(memory, before);
+	munmap(memory + before + size, room - before - size);
+	/* Only advice: without it the memory works just as well, a little slower. */
+	madvise(memory + before, size, MADV_HUGEPAGE);
+	return memory + before;
+}
+
 void *gw_memory_alloc(size_t size, int socket)
 {
 	void *memory;
@@ -18,13 +44,11 @@ void *gw_memory_alloc(size_t size, int socket)
 		return NULL;
 	if (rte_eal_has_hugepages())
 		return rte_zmalloc_socket(NULL, size, GW_CACHE_LINE, socket);
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		return NULL;
-	/* Only advice: without it the memory works just as well, a little slower. */
+	size = whole_pages(size);
 	if (size >= HUGE_PAGE)
-		madvise(memory, size, MADV_HUGEPAGE);
-	return memory;
+		return map_aligned(size);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 void gw_memory_free(void *memory, size_t size)
@@ -34,5 +58,5 @@ void gw_memory_free(void *memory, size_t size)
 	if (rte_eal_has_hugepages())
 		rte_free(memory);
 	else
-		munmap(memory, size);
+		munmap(memory, whole_pages(size));
 }
