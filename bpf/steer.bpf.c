@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Steering for DPDK ports on net_af_xdp (`xdp_prog=`): packets for service addresses go to the AF_XDP socket of
- * their queue, everything else stays the kernel's: ARP, NDP, BGP, ssh and the host's own addresses work as
- * if DPDK were not there. DPDK fills xsks_map, which must have that name; guideway-dataplane
- * (dataplane/steer.c) fills the addresses. Without an entry in xsks_map the packet goes on to the kernel.
+ * Steering for DPDK ports on net_af_xdp (`xdp_prog=`): packets for service addresses go to the
+ * AF_XDP socket of their queue, everything else stays the kernel's: ARP, NDP, BGP, ssh and the
+ * host's own addresses work as if DPDK were not there. DPDK fills xsks_map, which must have that
+ * name; guideway-dataplane (dataplane/steer.c) fills the addresses. Without an entry in xsks_map
+ * the packet goes on to the kernel.
  */
-#include <linux/bpf.h>
-
 #include "abi/parse.h"
 #include "abi/xdp_maps.h"
+
+#include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
 

@@ -22,6 +22,7 @@
 
 #include "abi/key.h"
 #include "abi/types.h"
+#include "abi/verifier.h"
 
 #define GW_FLOW_BUCKET_WORDS   8
 #define GW_FLOW_STAMP_MASK     0xfffu
@@ -192,7 +193,7 @@ GW_INLINE uint32_t gw_flow_find(const struct gw_flow_bucket *bucket, uint32_t ta
 		uint64_t word = *(const volatile uint64_t *)&bucket->word[i];
 
 		if (gw_flow_tag(word) == tag && gw_flow_state(word) != GW_FLOW_FREE)
-			return i;
+			return (uint32_t)GW_FORGET(i, word);
 	}
 	return GW_FLOW_BUCKET_WORDS;
 }
@@ -244,18 +245,24 @@ GW_INLINE struct gw_flow_victim gw_flow_find_victim(
 	const struct gw_flow_bucket *bucket, uint32_t now, const struct gw_flow_timeouts *timeouts)
 {
 	struct gw_flow_victim best = {.index = GW_FLOW_BUCKET_WORDS, .rank = 0, .word = 0};
+	uint64_t highest = 0;
 
+	/* Rank and place in one number: a comparison orders by rank, then by the lower place. */
 #pragma GCC unroll 8
 	for (uint32_t i = 0; i < GW_FLOW_BUCKET_WORDS; i++) {
 		uint64_t word = *(const volatile uint64_t *)&bucket->word[i];
-		uint32_t rank = gw_flow_rank(word, now, timeouts);
+		uint64_t score = GW_FORGET((uint64_t)gw_flow_rank(word, now, timeouts) << 3 |
+						   (GW_FLOW_BUCKET_WORDS - 1 - i),
+			word);
 
-		if (rank > best.rank) {
-			best.index = i;
-			best.rank = rank;
+		if (score > highest) {
+			highest = score;
 			best.word = word;
 		}
 	}
+	best.rank = (uint32_t)(highest >> 3);
+	if (best.rank)
+		best.index = GW_FLOW_BUCKET_WORDS - 1 - (uint32_t)(highest & 7);
 	return best;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "abi/types.h"
+#include "abi/verifier.h"
 
 #define GW_ETHERTYPE_IPV4 0x0800
 #define GW_ETHERTYPE_IPV6 0x86dd
@@ -19,13 +20,6 @@
 #ifdef GW_BPF
 #	define GW_WIRE_LOAD(type, from)       (*(const type *)(from))
 #	define GW_WIRE_STORE(type, to, value) (*(type *)(to) = (value))
-/* The same number, with a bound that the verifier can see; never more than mask by construction. */
-#	define GW_BOUND(value, mask)                                                              \
-		({                                                                                 \
-			uint64_t bound_ = (value);                                                 \
-			asm volatile("%0 &= %1" : "+r"(bound_) : "i"(mask));                       \
-			bound_;                                                                    \
-		})
 #else
 #	define GW_WIRE_LOAD(type, from)                                                           \
 		({                                                                                 \
@@ -38,7 +32,6 @@
 			type stored_ = (value);                                                    \
 			__builtin_memcpy(to, &stored_, sizeof(stored_));                           \
 		})
-#	define GW_BOUND(value, mask) (value)
 #endif
 
 /* Network order in the frame, host order here. */

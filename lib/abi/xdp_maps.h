@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* clang-format off */
 /*
  * What the XDP program and its user space share beyond objects.h: the maps' names and values.
  *
- *	gw_config    array[1], mmapable   struct gw_xdp_config: seeds, timeouts, heartbeat, ports
- *	gw_vips      hash                 address (16 bytes) -> struct gw_vip, full-length prefixes
- *	gw_vip_trie  LPM trie             struct gw_vip_key -> struct gw_vip, shorter prefixes
- *	gw_spans     array                struct gw_span; two halves, the publisher fills the idle
- *one gw_services  array                struct gw_service by service id gw_backends  array struct
- *gw_backend by backend id, with its live link gw_pools     array of maps        by pool id; inner:
- *array of struct gw_pool_row gw_flows     array, mmapable      struct gw_flow_bucket gw_counters
- *per-CPU array[1]     struct gw_counters gw_backend_traffic, gw_service_traffic   per-CPU array of
- *struct gw_traffic gw_tx_ports  devmap               port index -> ifindex
+ *	gw_config     array[1]          struct gw_xdp_config: seeds, timeouts, heartbeat, ports
+ *	gw_vips       hash              address (16 bytes) -> struct gw_vip, full-length prefixes
+ *	gw_vip_trie   LPM trie          struct gw_vip_key -> struct gw_vip, shorter prefixes
+ *	gw_spans      array             struct gw_span; two halves, the publisher fills the idle one
+ *	gw_services   array             struct gw_service by service id
+ *	gw_backends   array             struct gw_backend by backend id, with its live link
+ *	gw_pools      array of maps     by pool id; inner: array of struct gw_pool_row
+ *	gw_flows      array             struct gw_flow_bucket
+ *	gw_counters   per-CPU array[1]  struct gw_counters
+ *	gw_backend_traffic, gw_service_traffic   per-CPU array of struct gw_traffic
+ *	gw_tx_ports   devmap            port index -> ifindex
+ *
+ * The plain arrays and the inner maps are mmapable: user space reads and writes them in place.
  *
  * An inner map holds one pool, so that one pointer swap changes table and members together:
  * row 0 is the head, then ceil(table_size / 32) rows of 32 slots (u16), then ceil(members / 16)
- *rows of 16 backend ids (u32).
+ * rows of 16 backend ids (u32).
  */
+/* clang-format on */
 #pragma once
 
 #include "abi/flow_word.h"
@@ -53,7 +59,8 @@ struct gw_vip_key {
 	struct gw_address address;
 };
 
-#define GW_XDP_HAVE_TRIE 0x1u /* some service address is a prefix: look there after a miss */
+#define GW_XDP_HAVE_TRIE     0x1u /* some service address is a prefix: look there after a miss */
+#define GW_XDP_CLOCK_STOPPED 0x2u /* time is clock_offset_ns itself, the heartbeat always fresh */
 
 struct gw_xdp_config {
 	uint32_t abi_version;
@@ -67,6 +74,9 @@ struct gw_xdp_config {
 	uint32_t bucket_mask; /* buckets of gw_flows - 1 */
 	uint32_t port_count;
 	uint32_t port_ifindex[GW_XDP_MAX_PORTS];
+	/* Six bytes each. A frame that came in on a port for another's unicast MAC is the host's;
+	 * all zero: not known, every frame is taken. */
+	uint8_t port_mac[GW_XDP_MAX_PORTS][8];
 };
 
 /* The last packet's decision, for replay; written only by a program loaded with tracing on. */

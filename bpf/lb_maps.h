@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The balancer's maps (abi/xdp_maps.h says what they hold) and the accessors through which the
+ * rules shared with DPDK reach them. Sizes marked 1 are set by the loader.
+ */
+#pragma once
+
+#include "abi/verdict.h"
+#include "abi/xdp_maps.h"
+#include "lb_choose.h"
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_xdp_config);
+} gw_config SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct gw_address);
+	__type(value, struct gw_vip);
+} gw_vips SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gw_vip_key);
+	__type(value, struct gw_vip);
+} gw_vip_trie SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_span);
+} gw_spans SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_service);
+} gw_services SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_backend);
+} gw_backends SEC(".maps");
+
+struct gw_pool_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct gw_pool_row));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct gw_pool_map);
+} gw_pools SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_flow_bucket);
+} gw_flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gw_counters);
+} gw_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gw_traffic);
+} gw_backend_traffic SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gw_traffic);
+} gw_service_traffic SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, GW_XDP_MAX_PORTS);
+	__type(key, __u32);
+	__type(value, __u32);
+} gw_tx_ports SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_xdp_trace);
+} gw_trace SEC(".maps");
+
+GW_INLINE const struct gw_span *lb_span_at(const void *path, uint32_t index)
+{
+	return bpf_map_lookup_elem(&gw_spans, &index);
+}
+
+/* `path` is the configuration. */
+GW_INLINE struct gw_flow_bucket *lb_bucket_at(const void *path, uint32_t bucket)
+{
+	const struct gw_xdp_config *config = path;
+
+	bucket &= config->bucket_mask;
+	return bpf_map_lookup_elem(&gw_flows, &bucket);
+}
+
+GW_INLINE const struct gw_backend *lb_backend_at(const void *path, uint32_t backend)
+{
+	return bpf_map_lookup_elem(&gw_backends, &backend);
+}
+
+/* Row 0, the slot's row, the member's row: three places of one inner map, so one pool's truth. */
+GW_INLINE uint32_t lb_table_at(const void *path, uint32_t pool, uint64_t hash, uint32_t *slot)
+{
+	void *table = bpf_map_lookup_elem(&gw_pools, &pool);
+	uint32_t index = 0, size, members, first, member;
+	const struct gw_pool_row *row;
+
+	if (!table)
+		return GW_NONE;
+	row = bpf_map_lookup_elem(table, &index);
+	if (!row)
+		return GW_NONE;
+	size = row->head.table_size;
+	members = row->head.member_count;
+	first = row->head.member_row;
+	if (!size || !members)
+		return GW_NONE;
+	*slot = (uint32_t)(hash % size);
+	index = 1 + *slot / GW_POOL_ROW_SLOTS;
+	row = bpf_map_lookup_elem(table, &index);
+	if (!row)
+		return GW_NONE;
+	member = row->slots[*slot % GW_POOL_ROW_SLOTS];
+	index = first + member / GW_POOL_ROW_MEMBERS;
+	row = bpf_map_lookup_elem(table, &index);
+	return row ? row->members[member % GW_POOL_ROW_MEMBERS] : GW_NONE;
+}

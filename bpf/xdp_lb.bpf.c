@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The balancer in XDP. One frame goes through the same steps as in the DPDK pipeline, by the same
+ * rules (lib/abi):
+ *
+ *	addresses (parse.h)        not IP, another's MAC, no service address -> the host's
+ *	transport (parse.h)        every rule of the header chain -> counted drop
+ *	service (service.h)        by protocol and port -> no_service
+ *	backend (lb_choose.h)      flow table, else the pool's table -> no_backend
+ *	outer header (lb_send.h)   and out by XDP_TX or redirect -> too_big, no_neighbour
+ *
+ * All state is in maps that user space pins, so the program forwards on without control. The tables
+ * are only read here, except the flow words (compare-and-swap) and this CPU's counters.
+ */
+#include "abi/parse.h"
+#include "abi/service.h"
+#include "lb_maps.h"
+#include "lb_send.h"
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+/* Set by replay and tests before loading: each decision is written to gw_trace. */
+const volatile bool gw_tracing;
+
+#define LB_HOST	      (-2)
+#define LB_OK	      (-1)
+#define LB_NS_PER_SEC 1000000000ull
+
+_Static_assert(
+	LB_OK == GW_PARSE_OK && LB_OK == GW_CHOOSE_OK && LB_OK == LB_SEND_OK, "one language");
+_Static_assert(LB_HOST == GW_PARSE_HOST, "one language");
+
+/* One packet on its way through the steps. */
+struct lb_state {
+	struct gw_packet packet;
+	uint64_t hash;
+	uint32_t service;
+	struct gw_choice choice;
+	int action;
+} __attribute__((aligned(8)));
+
+GW_INLINE uint32_t lb_seconds(const struct gw_xdp_config *config)
+{
+	uint64_t ns = config->clock_offset_ns;
+
+	if (!(config->flags & GW_XDP_CLOCK_STOPPED))
+		ns += bpf_ktime_get_coarse_ns();
+	return (uint32_t)(ns / LB_NS_PER_SEC);
+}
+
+/* A unicast frame for another machine, seen because the interface is promiscuous. */
+GW_INLINE bool lb_foreign_mac(const struct xdp_md *ctx, const struct gw_xdp_config *config)
+{
+	const uint8_t *frame = (const uint8_t *)(long)ctx->data;
+	uint32_t ports = config->port_count;
+
+	if (frame + GW_ETH_HEADER > (const uint8_t *)(long)ctx->data_end || frame[0] & 1)
+		return false;
+	for (uint32_t i = 0; i < GW_XDP_MAX_PORTS && i < ports; i++) {
+		const uint8_t *mac = config->port_mac[i];
+
+		if (config->port_ifindex[i] != ctx->ingress_ifindex)
+			continue;
+		if (!*(const uint64_t *)mac)
+			return false;
+		return *(const uint32_t *)mac != *(const uint32_t *)frame ||
+		       *(const uint16_t *)(mac + 4) != *(const uint16_t *)(frame + 4);
+	}
+	return false;
+}
+
+GW_INLINE const struct gw_vip *lb_vip_find(
+	const struct gw_xdp_config *config, const struct gw_address *address)
+{
+	const struct gw_vip *vip = bpf_map_lookup_elem(&gw_vips, address);
+	struct gw_vip_key key = {.prefix_length = 128};
+
+	if (vip || !(config->flags & GW_XDP_HAVE_TRIE))
+		return vip;
+	key.address = *address;
+	return bpf_map_lookup_elem(&gw_vip_trie, &key);
+}
+
+GW_INLINE int lb_choose(
+	const struct gw_xdp_config *config, struct lb_state *state, uint32_t pool, uint8_t affinity)
+{
+	static const struct gw_choose_ops ops = {lb_bucket_at, lb_backend_at, lb_table_at};
+	struct gw_choose in = {
+		.place = gw_flow_place(&state->packet.key, config->flow_seed),
+		.pool = pool,
+		.now = lb_seconds(config),
+		.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags),
+		.timeouts = &config->timeouts,
+	};
+
+	gw_flow_key_reduce(&state->packet.key, affinity);
+	state->hash = gw_flow_hash(&state->packet.key, config->hash_seed);
+	in.hash = state->hash;
+	return gw_choose(&in, &ops, config, &state->choice);
+}
+
+GW_INLINE void lb_traffic_count(void *map, uint32_t id, uint32_t bytes)
+{
+	struct gw_traffic *traffic = bpf_map_lookup_elem(map, &id);
+
+	if (traffic) {
+		traffic->packets++;
+		traffic->bytes += bytes;
+	}
+}
+
+GW_INLINE void lb_flow_count(struct gw_counters *counters, uint32_t flow)
+{
+	if (flow == GW_TRACE_NEW)
+		counters->flows_new++;
+	else if (flow == GW_TRACE_MOVED)
+		counters->flows_moved++;
+	else if (flow == GW_TRACE_UNTRACKED)
+		counters->untracked++;
+}
+
+/* Returns LB_OK (sent, state->action), LB_HOST or the enum gw_drop. */
+GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
+	struct gw_counters *counters, struct lb_state *state)
+{
+	const void *frame = (const void *)(long)ctx->data;
+	const void *end = (const void *)(long)ctx->data_end;
+	struct gw_packet *packet = &state->packet;
+	const struct gw_backend *backend;
+	const struct gw_service *service;
+	const struct gw_vip *vip;
+	int result;
+
+	result = gw_parse_destination(frame, end, packet);
+	if (result != LB_OK)
+		return result;
+	if (lb_foreign_mac(ctx, config))
+		return LB_HOST;
+	vip = lb_vip_find(config, &packet->key.destination);
+	if (!vip)
+		return LB_HOST;
+	result = gw_parse_transport(frame, end, packet);
+	if (result != LB_OK)
+		return result;
+	state->service = gw_service_match(
+		vip, packet->protocol, GW_NTOHS(packet->key.destination_port), NULL, lb_span_at);
+	service = bpf_map_lookup_elem(&gw_services, &state->service);
+	if (!service || service->pool == GW_NONE) {
+		state->service = GW_NONE;
+		return vip->flags & GW_VIP_NO_SERVICE_HOST ? LB_HOST : GW_DROP_NO_SERVICE;
+	}
+	result = lb_choose(config, state, service->pool, service->affinity);
+	if (result != LB_OK)
+		return result;
+	lb_flow_count(counters, state->choice.flow);
+	backend = lb_backend_at(config, state->choice.backend);
+	if (!backend)
+		return GW_DROP_NO_BACKEND;
+	return lb_send(ctx, config, packet, backend, state->hash, &state->action);
+}
+
+GW_INLINE void lb_trace(const struct lb_state *state, int result)
+{
+	uint32_t zero = 0;
+	struct gw_xdp_trace *trace = bpf_map_lookup_elem(&gw_trace, &zero);
+
+	if (!trace)
+		return;
+	trace->verdict = result == LB_OK     ? GW_VERDICT_TX
+			 : result == LB_HOST ? GW_VERDICT_HOST
+					     : GW_VERDICT_DROP;
+	trace->reason = result >= 0 ? (uint32_t)result : 0;
+	trace->service = state->service;
+	trace->backend = state->choice.backend;
+	trace->hash = state->hash;
+	trace->slot = state->choice.slot;
+	trace->flow = state->choice.flow;
+}
+
+SEC("xdp")
+int guideway_lb(struct xdp_md *ctx)
+{
+	uint32_t zero = 0;
+	struct gw_xdp_config *config = bpf_map_lookup_elem(&gw_config, &zero);
+	struct gw_counters *counters = bpf_map_lookup_elem(&gw_counters, &zero);
+	struct lb_state state;
+	int result;
+
+	if (!config || !counters)
+		return XDP_PASS;
+	state.hash = 0;
+	state.service = GW_NONE;
+	state.choice = (struct gw_choice){.backend = GW_NONE, .slot = GW_NONE};
+	state.action = XDP_DROP;
+	counters->rx++;
+	result = lb_run(ctx, config, counters, &state);
+	if (gw_tracing)
+		lb_trace(&state, result);
+	if (result == LB_HOST) {
+		counters->to_host++;
+		return XDP_PASS;
+	}
+	if (result != LB_OK) {
+		if (result < GW_DROP_MAX)
+			counters->drops[result]++;
+		return XDP_DROP;
+	}
+	counters->tx++;
+	lb_traffic_count(&gw_backend_traffic, state.choice.backend, state.packet.l3_length);
+	lb_traffic_count(&gw_service_traffic, state.service, state.packet.l3_length);
+	if (state.action != XDP_TX && state.action != XDP_REDIRECT) {
+		counters->xmit_failed++;
+		return XDP_DROP;
+	}
+	return state.action;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
