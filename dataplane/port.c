@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 
+#include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
 #include <rte_ethdev.h>
@@ -68,10 +69,22 @@ static void find_kernel(struct gw_port *port, const struct rte_device *device)
 			at + 6);
 }
 
+/*
+ * Network cards can wake a sleeping worker. Virtual ports are not asked: most only write errors to
+ * DPDK's log, memif cannot before its other end is there, and net_tap hands frames out only after a
+ * signal that comes later than its interrupt.
+ */
+static bool may_interrupt(const struct rte_eth_dev_info *info)
+{
+	const struct rte_bus *bus = rte_dev_bus(info->device);
+
+	return bus && strcmp(rte_bus_name(bus), "vdev") != 0;
+}
+
 static int configure(struct gw_port *port, const struct rte_eth_dev_info *info, uint16_t workers,
 	struct rte_mempool *pool)
 {
-	struct rte_eth_conf conf = {};
+	struct rte_eth_conf conf = {.intr_conf.rxq = port->rx_interrupts};
 	uint16_t rx_descriptors = DESCRIPTORS, tx_descriptors = DESCRIPTORS;
 	int error;
 
@@ -127,7 +140,13 @@ int gw_port_open(struct gw_port *port, const struct gw_port_spec *spec, uint16_t
 	made.kernel_has_copy = strcmp(made.driver, "net_af_packet") == 0;
 	made.socket = rte_eth_dev_socket_id(made.ethdev);
 	find_kernel(&made, info.device);
+	made.rx_interrupts = may_interrupt(&info);
 	error = configure(&made, &info, workers, pool);
+	if (error && made.rx_interrupts) {
+		gw_log_info("port %s: no receive interrupts; idle workers nap instead", made.name);
+		made.rx_interrupts = false;
+		error = configure(&made, &info, workers, pool);
+	}
 	if (!error)
 		error = rte_eth_macaddr_get(made.ethdev, &made.mac);
 	if (!error)

@@ -70,21 +70,25 @@ static uint32_t poll_host(struct gw_worker *worker)
 	return count;
 }
 
-/* Arms or disarms the interrupts of this worker's queues; false when one could not be armed. */
+/*
+ * Arms or disarms the interrupts of this worker's queues; false when one could not be armed. A
+ * driver without a switch (tap) has its descriptor in our epoll set all the time.
+ */
 static bool set_interrupts(struct gw_worker *worker, bool on)
 {
 	const struct gw_engine *engine = worker->engine;
+	uint16_t queue = (uint16_t)worker->index;
 	bool done = true;
 
 	for (uint16_t i = 0; i < engine->port_count; i++) {
 		uint16_t ethdev = engine->port[i].ethdev;
+		int error;
 
 		if (worker->index >= engine->port[i].rx_queues)
 			continue;
-		if (on)
-			done &= rte_eth_dev_rx_intr_enable(ethdev, (uint16_t)worker->index) == 0;
-		else
-			rte_eth_dev_rx_intr_disable(ethdev, (uint16_t)worker->index);
+		error = on ? rte_eth_dev_rx_intr_enable(ethdev, queue)
+			   : rte_eth_dev_rx_intr_disable(ethdev, queue);
+		done &= error == 0 || error == -ENOTSUP;
 	}
 	return done;
 }
@@ -109,28 +113,69 @@ static bool add_interrupts(struct gw_worker *worker)
 		       &worker->wake_event) == 0;
 }
 
-static void sleep_for(struct gw_worker *worker, uint32_t idle, bool interrupts)
+/* Until a port or the host thread rings. True when one did. */
+static bool wait_interrupt(struct gw_worker *worker)
 {
-	uint32_t nap_us = NAP_MIN_US << (idle - IDLE_POLLS > 6 ? 6 : idle - IDLE_POLLS);
+	struct rte_epoll_event events[GW_PORTS_MAX + 1];
+	uint64_t rings;
+	int count =
+		rte_epoll_wait(RTE_EPOLL_PER_THREAD, events, GW_PORTS_MAX + 1, INTERRUPT_WAIT_MS);
+
+	if (read(worker->wake_fd, &rings, sizeof(rings)) < 0)
+		rte_pause(); /* not the host thread */
+	return count > 0;
+}
+
+static void nap(uint32_t idle)
+{
+	uint32_t doubled = idle - IDLE_POLLS > 6 ? 6 : idle - IDLE_POLLS;
+	uint32_t us = NAP_MIN_US << doubled;
+
+	us = us > NAP_MAX_US ? NAP_MAX_US : us;
+	nanosleep(&(struct timespec){.tv_nsec = us * 1000L}, NULL);
+}
+
+/* Sleeps, offline to RCU. Returns how many empty polls count from now on. */
+static uint32_t sleep_idle(struct gw_worker *worker, uint32_t idle, bool interrupts)
+{
+	struct rte_rcu_qsbr *rcu = worker->engine->rcu;
 
 	__atomic_store_n(&worker->stats.asleep, 1, __ATOMIC_SEQ_CST);
-	rte_rcu_qsbr_thread_offline(worker->engine->rcu, worker->index);
-	if (interrupts && set_interrupts(worker, true)) {
-		struct rte_epoll_event events[GW_PORTS_MAX + 1];
-		uint64_t rings;
-
-		/* A frame that came before the interrupt was armed is found by the time-out. */
-		rte_epoll_wait(RTE_EPOLL_PER_THREAD, events, GW_PORTS_MAX + 1, INTERRUPT_WAIT_MS);
-		if (read(worker->wake_fd, &rings, sizeof(rings)) < 0)
-			rte_pause(); /* nobody rang */
-	} else {
-		nap_us = nap_us > NAP_MAX_US ? NAP_MAX_US : nap_us;
-		nanosleep(&(struct timespec){.tv_nsec = nap_us * 1000L}, NULL);
-	}
-	if (interrupts)
-		set_interrupts(worker, false);
-	rte_rcu_qsbr_thread_online(worker->engine->rcu, worker->index);
+	rte_rcu_qsbr_thread_offline(rcu, worker->index);
+	if (!interrupts)
+		nap(idle);
+	else if (wait_interrupt(worker))
+		idle = 0;
+	rte_rcu_qsbr_thread_online(rcu, worker->index);
 	__atomic_store_n(&worker->stats.asleep, 0, __ATOMIC_SEQ_CST);
+	return idle;
+}
+
+static uint32_t poll_all(struct gw_worker *worker)
+{
+	uint32_t work = poll_ports(worker);
+
+	work += poll_host(worker);
+	gw_tx_flush(worker);
+	rte_rcu_qsbr_quiescent(worker->engine->rcu, worker->index);
+	return work;
+}
+
+/*
+ * One empty poll more: sleeps when there were enough of them. With interrupts the ports are polled
+ * once between arming and sleeping, or a frame that came just before would wait for the time-out.
+ */
+static uint32_t rest(struct gw_worker *worker, uint32_t idle, bool interrupts)
+{
+	if (++idle < IDLE_POLLS || worker->busy_poll)
+		return idle;
+	if (!interrupts)
+		return sleep_idle(worker, idle, false);
+	if (!set_interrupts(worker, true))
+		return sleep_idle(worker, idle, false);
+	idle = poll_all(worker) ? 0 : sleep_idle(worker, idle, true);
+	set_interrupts(worker, false);
+	return idle;
 }
 
 int gw_worker_run(void *arg)
@@ -150,15 +195,8 @@ int gw_worker_run(void *arg)
 		uint64_t now;
 
 		tick(worker, last);
-		work = poll_ports(worker);
-		work += poll_host(worker);
-		gw_tx_flush(worker);
-		rte_rcu_qsbr_quiescent(rcu, worker->index);
-		if (work) {
-			idle = 0;
-		} else if (++idle >= IDLE_POLLS && !worker->busy_poll) {
-			sleep_for(worker, idle, interrupts);
-		}
+		work = poll_all(worker);
+		idle = work ? 0 : rest(worker, idle, interrupts);
 		now = rte_rdtsc();
 		gw_count(&worker->stats.total_cycles, now - last);
 		if (work)
