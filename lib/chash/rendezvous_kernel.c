@@ -32,13 +32,14 @@ static inline double double_of(uint64_t bits)
 }
 
 /*
- * -ln(u), at least 0, for u in (0, 1] taken from the upper 52 bits of a hash. u = 2^e * m with m
- * near 1, and ln m = 2 artanh(s), s = (m-1)/(m+1), |s| < 0.172, by its series: accurate to a few
- * units in the last place.
+ * -ln(u), at least 0, for u in (0, 1] from the upper 52 bits of a hash: the larger the hash, the
+ * nearer u is to 1, so that with equal weights the largest hash is the smallest score. u = 2^e * m
+ * with m near 1, and ln m = 2 artanh(s), s = (m-1)/(m+1), |s| < 0.172, by its series: accurate to a
+ * few units in the last place.
  */
 static inline double minus_log(uint64_t hash)
 {
-	double u = 2.0 - double_of(0x3ff0000000000000ull | hash >> 12);
+	double u = 2.0 - double_of(0x3ff0000000000000ull | ~hash >> 12);
 	uint64_t bits = bits_of(u);
 	/* Exponents are counted from sqrt(1/2), so that m lies between that and its inverse. */
 	uint64_t shifted = bits - 0x3fe6a09e667f3bcdull;

@@ -182,8 +182,9 @@ static void only_keys_that_must_move_do(void)
 			uint32_t count = 3 + sets_roll(40);
 			char id[32];
 
+			/* In the first round all weights are equal, until one changes. */
 			for (uint32_t i = 0; i < count; i++)
-				sets_add(set, i, 1 + weight_roll());
+				sets_add(set, i, round ? 1 + weight_roll() : 3);
 			sets_name(id, count);
 			change_check(
 				set, &(struct gw_chash_change){GW_CHASH_ADD, id, 3, NULL}, true);
