@@ -90,6 +90,22 @@ static struct rte_mempool *create_pool(const struct gw_args *args)
 		"gw_frames", count, POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 }
 
+/* So that the port can attach its program: nobody else steers, and nothing is left over. */
+static int take_steering(const struct gw_port_spec *spec)
+{
+	int error = spec->steer && spec->kernel[0] ? gw_steer_take(spec->kernel) : 0;
+
+	if (error == -EBUSY)
+		gw_log_error("port %s: another guideway-dataplane steers on '%s'; end that one "
+			     "first",
+			spec->name, spec->kernel);
+	else if (error)
+		gw_log_error("port %s: the steering program that was left on '%s' cannot be "
+			     "detached: %s",
+			spec->name, spec->kernel, strerror(-error));
+	return error;
+}
+
 static int open_steering(struct program *program, const struct gw_port *port)
 {
 	const char *why;
@@ -132,9 +148,11 @@ static int open_ports(struct program *program)
 		return -ENOMEM;
 	}
 	for (uint16_t i = 0; i < args->port_count; i++) {
-		int error = gw_port_open(
-			&engine->port[i], &args->port[i], i, args->cpu_count, engine->pool);
+		int error = take_steering(&args->port[i]);
 
+		if (!error)
+			error = gw_port_open(
+				&engine->port[i], &args->port[i], i, args->cpu_count, engine->pool);
 		if (error)
 			return error;
 		engine->port_count++;

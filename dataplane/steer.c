@@ -8,8 +8,12 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define PROGRAM_MAPS 16
@@ -77,6 +81,40 @@ static int find_program(struct gw_steer *steer, const char *interface, const cha
 	       "gw_steer_trie";
 	return find_maps(
 		steer, ids, info.nr_map_ids < PROGRAM_MAPS ? info.nr_map_ids : PROGRAM_MAPS);
+}
+
+/* An abstract socket's name is the kernel's to free, however the process ends. */
+static int interface_lock(const char *interface)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int length = snprintf(
+		address.sun_path + 1, sizeof(address.sun_path) - 1, "guideway-steer/%s", interface);
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (const struct sockaddr *)&address, size) < 0) {
+		error = errno == EADDRINUSE ? -EBUSY : -errno;
+		close(fd);
+	}
+	return error; /* fd stays open until the process ends */
+}
+
+int gw_steer_take(const char *interface)
+{
+	unsigned int ifindex = if_nametoindex(interface);
+	struct gw_steer *left;
+	const char *why;
+	int error = interface_lock(interface);
+
+	if (error)
+		return error;
+	if (gw_steer_open(interface, &left, &why))
+		return 0; /* nothing there, or not ours */
+	gw_steer_close(left);
+	return bpf_xdp_detach((int)ifindex, 0, NULL);
 }
 
 int gw_steer_open(const char *interface, struct gw_steer **out, const char **why)

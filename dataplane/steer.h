@@ -13,6 +13,14 @@
 struct gw_steer;
 
 /*
+ * Before the port is opened: makes this process the one that steers the interface, until it ends,
+ * and takes away a steering program that an earlier one, killed, left attached (EAL would refuse to
+ * attach over it). A program of anybody else stays. Returns 0; -EBUSY when another process steers
+ * the interface in this network namespace; other -errno from the kernel.
+ */
+int gw_steer_take(const char *interface);
+
+/*
  * Finds the program on the port's kernel interface. Returns 0 (the caller owns *out); -ENOENT: no
  * program there, or not ours (*why says which); other -errno from the kernel.
  */
