@@ -11,6 +11,7 @@ from labkit.plan import DEFAULT_SERVICE
 import paths
 
 SLACK = 0.3
+KEPT = 10  # to each address: that some backend serves none of twenty happens once in a thousand runs
 
 
 @pytest.fixture(scope="module", params=paths.BOTH)
@@ -23,11 +24,11 @@ def lab(request, make_module_lab):
 @pytest.fixture
 def flows(lab):
     view.wait_all_up(lab)
-    running = traffic.Traffic(lab, DEFAULT_SERVICE, rate=50, keep=6)
+    running = traffic.Traffic(lab, DEFAULT_SERVICE, rate=50, keep=KEPT)
 
     def begun():
         kept = running.kept().values()
-        return len(kept) == 12 and len({one.backend for one in kept}) == 3
+        return len(kept) == 2 * KEPT and len({one.backend for one in kept}) == 3
 
     try:
         process.wait_for("long-lived connections on every backend", begun, 10)

@@ -60,13 +60,14 @@ def _death(lab, screen, record, seconds):
     screen.event(f"killed nginx on {VICTIM}, pid {pid}, under traffic")
 
     def noticed():
+        digest = view.digest_of(lab)
         if not record.health_at and view.health_of(lab, VICTIM) != "up":
             record.health_at = time.monotonic()
             took = record.health_at - record.killed_at
             screen.event(f"health: {VICTIM} is down, {took:.2f} s after the kill")
-        if not record.swapped_at and view.digest_of(lab) != record.before.digest:
+        if record.health_at and digest != record.before.digest:
             record.swapped_at = time.monotonic()
-        return record.health_at and record.swapped_at
+        return record.swapped_at
 
     process.wait_for(f"the balancer to notice that {VICTIM} is down", noticed, PATIENCE, 0.02)
     record.after = view.table_read(lab)

@@ -19,6 +19,7 @@ http {{
     default_type text/plain;
     keepalive_requests 1000000000;
     keepalive_timeout 3600s;
+    client_max_body_size 64m;
     client_body_temp_path tmp;
     proxy_temp_path tmp;
     fastcgi_temp_path tmp;
