@@ -157,6 +157,8 @@ static void service_is_found_by_longest_address_then_protocol_then_port(void)
 	CU_ASSERT_STRING_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.113.5:9").service->name, "net");
 	CU_ASSERT_STRING_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.113.130:9").service->name, "half");
 	CU_ASSERT_STRING_EQUAL(look(build, "icmp 10.0.0.1 203.0.113.130").service->name, "half");
+	CU_ASSERT_STRING_EQUAL(look(build, "icmp 10.0.0.1 203.0.113.255").service->name, "half");
+	CU_ASSERT_EQUAL(look(build, "icmp 10.0.0.1 203.0.113.127").reason, GW_LOOKUP_NO_SERVICE);
 	CU_ASSERT_STRING_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.113.200:80").service->name, "one");
 	/* No fall-back to a shorter address. */
 	result = look(build, "tcp 10.0.0.1:1 203.0.113.200:81");

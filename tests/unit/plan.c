@@ -126,6 +126,21 @@ static void another_seed_moves_as_much_as_chance(void)
 	json_decref(json);
 }
 
+#define WITH_AFFINITY(affinity)                                                                    \
+	FIXTURE_NODE "pools:\n"                                                                    \
+		     "  - {name: p, table_size: 1021, backends: [" B1 "," B2 "]}\n"                \
+		     "services:\n"                                                                 \
+		     "  - {name: s, addresses: [203.0.113.1], protocol: tcp, ports: [80],"         \
+		     " pool: p, affinity: " affinity "}\n"
+
+static void another_affinity_moves_as_much_as_chance(void)
+{
+	json_t *json = plan(WITH_AFFINITY("5tuple"), WITH_AFFINITY("source_ip"));
+
+	CU_ASSERT_DOUBLE_EQUAL(real(service(json, 0), "moved_share"), 0.5, 1e-5);
+	json_decref(json);
+}
+
 static void services_that_come_and_go_are_named(void)
 {
 	json_t *json = plan(FIXTURE_NODE
@@ -201,6 +216,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(another_address_behind_the_same_key_moves),
 	GW_TEST(another_table_size_moves_what_chance_does_not_keep),
 	GW_TEST(another_seed_moves_as_much_as_chance),
+	GW_TEST(another_affinity_moves_as_much_as_chance),
 	GW_TEST(services_that_come_and_go_are_named),
 	GW_TEST(last_backend_leaving_moves_everything),
 	GW_TEST(table_shows_slots_by_position_in_backends),

@@ -36,6 +36,7 @@ struct server {
 	atomic_int snapshots; /* received */
 	atomic_int without;   /* tables left out of the last one */
 	atomic_int tables;    /* in the last one */
+	uint16_t slots[1021]; /* its last table; to be read after its reply */
 	atomic_int seals;
 	atomic_int accepted;
 	int listener;
@@ -102,6 +103,9 @@ static void server_look(struct server *server, int memfd)
 	for (uint64_t i = 0; i < image->pools.count; i++) {
 		without += pools[i].member_count && !pools[i].table_offset;
 		tables += pools[i].table_offset != 0;
+		if (pools[i].table_offset)
+			memcpy(server->slots, (const char *)image + pools[i].table_offset,
+				sizeof(server->slots));
 	}
 	server->seals = fcntl(memfd, F_GET_SEALS);
 	server->without = without;
@@ -405,6 +409,9 @@ static void tables_that_the_dataplane_has_are_left_out(void)
 	publish(&bench, 2);
 	RUN_UNTIL(&bench, bench.in_force == 3);
 	CU_ASSERT_EQUAL(bench.server.tables, 1);
+	CU_ASSERT_EQUAL(memcmp(bench.server.slots, gw_build_pool_find(bench.build[2], "q")->slots,
+				sizeof(bench.server.slots)),
+		0);
 	server_stop(&bench.server);
 	bench_close(&bench);
 }
@@ -424,6 +431,21 @@ static void tables_that_it_misses_are_sent_whole(void)
 	CU_ASSERT_EQUAL(bench.server.tables, 2);
 	CU_ASSERT_EQUAL(bench.server.without, 0);
 	CU_ASSERT_EQUAL(bench.refused_count, 0);
+	server_stop(&bench.server);
+	bench_close(&bench);
+}
+
+/* Whoever misses tables of a whole snapshot is not sent it for ever. */
+static void table_missing_from_a_whole_snapshot_is_a_refusal(void)
+{
+	struct bench bench = {0};
+
+	bench_open(&bench, NULL);
+	bench.server.result = GW_SNAPSHOT_MISSING_TABLES;
+	server_start(&bench.server);
+	publish(&bench, 0);
+	RUN_UNTIL(&bench, bench.refused_count == 1);
+	CU_ASSERT_EQUAL(bench.server.snapshots, 1);
 	server_stop(&bench.server);
 	bench_close(&bench);
 }
@@ -656,6 +678,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(snapshot_given_before_there_is_a_dataplane_is_sent_sealed_when_one_comes),
 	GW_TEST(tables_that_the_dataplane_has_are_left_out),
 	GW_TEST(tables_that_it_misses_are_sent_whole),
+	GW_TEST(table_missing_from_a_whole_snapshot_is_a_refusal),
 	GW_TEST(restarted_dataplane_gets_everything_again),
 	GW_TEST(connection_lost_and_found_sends_nothing_again),
 	GW_TEST(newest_of_those_waiting_wins),

@@ -263,6 +263,45 @@ static void flush_writes_at_once_and_close_writes_what_is_due(void)
 	fixture_folder_remove(folder);
 }
 
+static void sleep_long(uv_work_t *work)
+{
+	usleep(4 * GW_STATE_DELAY_MS * 1000);
+}
+
+static void sleep_over(uv_work_t *work, int status)
+{
+}
+
+/* libuv's threads are busy, so the write asked for first happens last. */
+static void late_write_does_not_replace_what_a_flush_wrote(void)
+{
+	char *folder = fixture_folder(), warning[GW_STATE_WARNING];
+	struct gw_state *state = open_state(folder, warning);
+	struct gw_state_writer *writer;
+	uv_work_t busy[4];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	CU_ASSERT_EQUAL_FATAL(gw_state_writer_open(&loop, state, &writer), 0);
+	for (int i = 0; i < 4; i++)
+		CU_ASSERT_EQUAL(uv_queue_work(&loop, &busy[i], sleep_long, sleep_over), 0);
+	gw_state_raise_version(state, 3000);
+	gw_state_writer_touch(writer);
+	loop_run_for(&loop, 2 * GW_STATE_DELAY_MS);
+	CU_ASSERT_EQUAL(count_files(folder, GW_STATE_FILE), 0); /* it waits for a thread */
+	gw_state_raise_version(state, 9000);
+	CU_ASSERT_EQUAL(gw_state_writer_flush(writer), 0);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	gw_state_writer_close(writer);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	CU_ASSERT_EQUAL(uv_loop_close(&loop), 0);
+	gw_state_free(state);
+	state = open_state(folder, warning);
+	CU_ASSERT_TRUE(gw_state_next_version(state) > 9000);
+	gw_state_free(state);
+	fixture_folder_remove(folder);
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(what_was_saved_comes_back),
 	GW_TEST(versions_rise_though_the_last_ones_were_not_saved),
@@ -271,6 +310,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(second_control_of_one_folder_is_refused),
 	GW_TEST(file_is_its_owners_alone),
 	GW_TEST(changes_in_quick_succession_become_one_write),
+	GW_TEST(late_write_does_not_replace_what_a_flush_wrote),
 	GW_TEST(flush_writes_at_once_and_close_writes_what_is_due),
 };
 
