@@ -3,14 +3,22 @@
 #include "base/log.h"
 #include "control/daemon.h"
 #include "control/publish_dpdk.h"
+#include "control/publish_xdp.h"
 
 #include <errno.h>
 #include <string.h>
 
 static int xdp_open(struct gw_daemon *daemon, const struct gw_publisher_events *events)
 {
-	gw_log_error("dataplane.path xdp: this build has no XDP datapath");
-	return -ENOTSUP;
+	struct gw_publisher_xdp_options options = {
+		.config = daemon->config,
+		.pin_dir = gw_daemon_pin_dir(daemon),
+	};
+	int ret = gw_publisher_xdp_open(daemon->loop, &options, events, &daemon->publisher);
+
+	if (ret)
+		gw_log_error("cannot start the XDP datapath: %s", strerror(-ret));
+	return ret;
 }
 
 static int dpdk_open(struct gw_daemon *daemon, const struct gw_publisher_events *events)

@@ -2,13 +2,16 @@
 #include "base/log.h"
 #include "control/config.h"
 #include "control/daemon.h"
+#include "control/publish_xdp.h"
 
 #include <curl/curl.h>
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID = 5 };
 
 #define CONFIG_DEFAULT "/etc/guideway/config.yaml"
 
@@ -28,13 +31,15 @@ static const char help[] =
 	"      --state-dir DIR         where ids, health and overrides are kept\n"
 	"      --pin-dir DIR           where XDP maps and links are pinned\n"
 	"      --dataplane-socket PATH guideway-dataplane's socket\n"
+	"      --detach                take the XDP program off its interfaces, remove what is\n"
+	"                              pinned, and leave: forwarding ends\n"
 	"  -v, --verbose               log more\n"
 	"  -V, --version               print the version\n"
 	"  -h, --help                  print this\n"
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 wrong use, 5 configuration invalid.\n";
 
-enum { OPTION_SOCKET = 256, OPTION_STATE, OPTION_PINS, OPTION_DATAPLANE };
+enum { OPTION_SOCKET = 256, OPTION_STATE, OPTION_PINS, OPTION_DATAPLANE, OPTION_DETACH };
 
 static const struct option longs[] = {
 	{"config", required_argument, NULL, 'c'},
@@ -43,17 +48,43 @@ static const struct option longs[] = {
 	{"state-dir", required_argument, NULL, OPTION_STATE},
 	{"pin-dir", required_argument, NULL, OPTION_PINS},
 	{"dataplane-socket", required_argument, NULL, OPTION_DATAPLANE},
+	{"detach", no_argument, NULL, OPTION_DETACH},
 	{"verbose", no_argument, NULL, 'v'},
 	{"version", no_argument, NULL, 'V'},
 	{"help", no_argument, NULL, 'h'},
 	{0},
 };
 
+/* The pin folder of --pin-dir, else the file's. */
+static int detach_xdp(const struct gw_daemon_options *options)
+{
+	struct gw_config_errors errors = {0};
+	struct gw_config *config = NULL;
+	const char *pin_dir = options->pin_dir;
+	int error = 0;
+
+	if (!pin_dir && gw_config_load(options->config, 0, &config, &errors)) {
+		gw_config_errors_print(&errors, stderr);
+		gw_config_errors_free(&errors);
+		return EXIT_INVALID;
+	}
+	pin_dir = pin_dir ? pin_dir : config->xdp_pin_dir;
+	error = gw_publisher_xdp_detach(pin_dir);
+	if (error)
+		gw_log_error("%s: cannot remove all that is pinned there: %s", pin_dir,
+			strerror(-error));
+	else
+		gw_log_info("XDP: detached; %s is gone", pin_dir);
+	gw_config_errors_free(&errors);
+	gw_config_free(config);
+	return error ? EXIT_FAILED : EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
 	struct gw_daemon_options options = {.config = CONFIG_DEFAULT};
 	enum gw_log_level level = GW_LOG_INFO;
-	bool test = false;
+	bool test = false, detach = false;
 	int letter, status;
 
 	while ((letter = getopt_long(argc, argv, "c:tvVh", longs, NULL)) != -1) {
@@ -76,6 +107,9 @@ int main(int argc, char **argv)
 		case OPTION_DATAPLANE:
 			options.dataplane_socket = optarg;
 			break;
+		case OPTION_DETACH:
+			detach = true;
+			break;
 		case 'v':
 			level = GW_LOG_DEBUG;
 			break;
@@ -94,6 +128,8 @@ int main(int argc, char **argv)
 	if (test)
 		return gw_config_check_report(options.config, false, stdout, stderr);
 	gw_log_open("guideway-control", level);
+	if (detach)
+		return detach_xdp(&options);
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		gw_log_error("cannot start libcurl");
 		return EXIT_FAILED;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The XDP program without an interface, for guideway-replay and tests: frames go through it by
+ * BPF_PROG_TEST_RUN, with tracing, a clock of the caller's, and the links of the snapshot's next
+ * hops.
+ */
+#pragma once
+
+#include "control/xdp_tables.h"
+
+struct gw_xdp_test_run {
+	struct gw_xdp_object object;
+	struct gw_xdp_tables tables;
+};
+
+/* Needs CAP_BPF and CAP_NET_ADMIN. Logs what is wrong. 0 or -errno. */
+int gw_xdp_test_run_open(struct gw_xdp_test_run *run, uint64_t flows);
+void gw_xdp_test_run_close(struct gw_xdp_test_run *run);
+
+/* Puts a snapshot in force whole, stale entries cleared. */
+int gw_xdp_test_run_publish(
+	struct gw_xdp_test_run *run, struct gw_snapshot *snapshot, char why[static GW_XDP_WHY]);
+
+/*
+ * One frame of 14 to 4000 bytes at the time `now_ns`. `out` has room for *out_length bytes and gets
+ * the frame as the program left it. Returns the XDP action or -errno; the decision is in
+ * object.trace.
+ */
+int gw_xdp_test_run_frame(struct gw_xdp_test_run *run, uint64_t now_ns, const void *frame,
+	size_t length, void *out, size_t *out_length);
