@@ -207,6 +207,8 @@ static void flow_of_another_pools_backend_is_a_miss(void)
 	*word = gw_flow_word(
 		place.tag, GW_FLOW_BACKEND_MAX, GW_FLOW_ESTABLISHED, engine->worker[0]->now);
 	check(tcp(engine, 1, ACK), 0, GW_TRACE_MOVED);
+	*word = gw_flow_word(place.tag, BACKENDS + 1, GW_FLOW_ESTABLISHED, engine->worker[0]->now);
+	check(tcp(engine, 1, ACK), 0, GW_TRACE_MOVED);
 	*word = gw_flow_word(place.tag, BACKENDS, GW_FLOW_ESTABLISHED, engine->worker[0]->now);
 	check(tcp(engine, 1, ACK), 0, GW_TRACE_MOVED);
 	check(tcp(engine, 1, ACK), 0, GW_TRACE_HIT);

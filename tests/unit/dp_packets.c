@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whole packets through the real pipeline: what leaves, byte for byte, and what is counted. */
+#include "dataplane/service.h"
 #include "dp_harness.h"
 #include "frames.h"
 #include "suite.h"
@@ -395,6 +396,36 @@ static void ports_match_exactly_and_by_range(void)
 	harness_stop(engine);
 }
 
+/* Every port against a plain walk, for runs of every length up to 40. */
+static void the_span_search_finds_what_a_walk_finds(void)
+{
+	struct gw_span spans[40];
+	const struct gw_view view = {.span = spans};
+	struct gw_vip vip = image_vip("203.0.113.10", 128);
+	unsigned int random = 7, wrong = 0;
+
+	for (uint32_t count = 0; count <= 40; count++) {
+		uint16_t port = 0;
+
+		for (uint32_t i = 0; i < count; i++) {
+			spans[i].first = (uint16_t)(port + 1 + rand_r(&random) % 3);
+			spans[i].last = (uint16_t)(spans[i].first + rand_r(&random) % 4);
+			spans[i].service = i;
+			port = spans[i].last;
+		}
+		vip.udp = (struct gw_span_run){0, count};
+		for (uint32_t p = 0; p < 400; p++) {
+			uint32_t expected = GW_NONE;
+
+			for (uint32_t i = 0; i < count; i++)
+				if (p >= spans[i].first && p <= spans[i].last)
+					expected = i;
+			wrong += gw_vip_service(&view, &vip, GW_PROTO_UDP, (uint16_t)p) != expected;
+		}
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
 static void the_longest_address_wins_without_falling_back(void)
 {
 	struct gw_engine *engine = start();
@@ -468,6 +499,11 @@ static void what_exceeds_the_egress_mtu_is_a_counted_drop(void)
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).reason, GW_DROP_TOO_BIG);
 	engine->port[0].mtu = 1500;
 	engine->hops.live[engine->generation->view[0]->backend[0].next_hop].mtu = 64;
+	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).reason, GW_DROP_TOO_BIG);
+	/* A route that promises more than the port has does not count. */
+	engine->hops.live[engine->generation->view[0]->backend[0].next_hop].mtu = 9000;
+	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_TX);
+	engine->port[0].mtu = 64;
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).reason, GW_DROP_TOO_BIG);
 	harness_stop(engine);
 }
@@ -547,6 +583,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(without_a_snapshot_all_is_the_hosts),
 	GW_TEST(a_full_host_path_is_a_counted_drop),
 	GW_TEST(ports_match_exactly_and_by_range),
+	GW_TEST(the_span_search_finds_what_a_walk_finds),
 	GW_TEST(the_longest_address_wins_without_falling_back),
 	GW_TEST(any_takes_other_protocols),
 	GW_TEST(a_next_hop_without_link_address_is_a_counted_drop),
