@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts that random sets do not reach: crowded points, vector code, long memories, forged bytes. */
+#include "chash/maglev_search.h"
 #include "chash/points.h"
 #include "chash/rendezvous_kernel.h"
 #include "tests/unit/chash_sets.h"
@@ -167,6 +168,70 @@ static void scores_are_exponential(void)
 	}
 	CU_ASSERT_DOUBLE_EQUAL(sum / MANY, 0.25, 0.005);
 	CU_ASSERT_DOUBLE_EQUAL(sqrt(square / MANY - sum / MANY * sum / MANY), 0.25, 0.005);
+}
+
+/* ---- Maglev's search --------------------------------------------------------------------- */
+
+static bool search_taken(const uint32_t *taken, uint32_t slot)
+{
+	return taken[slot / 32] >> (slot % 32) & 1;
+}
+
+/* Of `members` members every second looks, with one slot in `free_one_in` free. */
+static void search_check(
+	void (*search)(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
+		struct maglev_turn *turns, const uint32_t *who, uint32_t count),
+	uint32_t size, uint32_t members, uint32_t free_one_in)
+{
+	uint32_t *taken = calloc(size / 32 + 1, 4), *who = calloc(members + 16, 4), count = 0;
+	uint32_t *columns = calloc(3 * ((size_t)members + 16), 4);
+	struct maglev_turn *turns = calloc(members, sizeof(*turns));
+	struct maglev_turn *before = calloc(members, sizeof(*before));
+	struct maglev_search room = {columns, columns + members + 16, columns + 2 * (members + 16)};
+
+	for (uint32_t slot = 1; slot < size; slot++)
+		if (sets_roll(free_one_in))
+			taken[slot / 32] |= 1u << (slot % 32);
+	for (uint32_t i = 0; i < members; i++) {
+		turns[i] = (struct maglev_turn){sets_roll(size), 1 + sets_roll(size - 1), 7, 9};
+		if (i % 2 == 0)
+			who[count++] = i;
+	}
+	memcpy(before, turns, members * sizeof(*turns));
+	search(&room, taken, size, turns, who, count);
+	for (uint32_t i = 0; i < members; i++) {
+		uint64_t at = before[i].at;
+
+		while (i % 2 == 0 && search_taken(taken, (uint32_t)at))
+			at = (at + before[i].skip) % size;
+		CU_ASSERT_EQUAL(turns[i].at, at);
+		CU_ASSERT_EQUAL(turns[i].skip, before[i].skip);
+		CU_ASSERT_EQUAL(turns[i].member, 7);
+		CU_ASSERT_EQUAL(turns[i].weight, 9);
+	}
+	free(taken);
+	free(who);
+	free(columns);
+	free(turns);
+	free(before);
+}
+
+static void members_find_the_slots_a_walk_would_find(void)
+{
+	static const uint32_t sizes[] = {3, 31, 227, 1009, 65537};
+	static const uint32_t members[] = {1, 2, 15, 16, 17, 33, 300, 1000};
+	static const uint32_t rare[] = {1, 2, 20, 500};
+
+	for (unsigned int s = 0; s < SETS_COUNT(sizes); s++)
+		for (unsigned int m = 0; m < SETS_COUNT(members); m++)
+			for (unsigned int r = 0; r < SETS_COUNT(rare); r++) {
+				search_check(maglev_search_base, sizes[s], members[m], rare[r]);
+#if defined(__x86_64__)
+				if (__builtin_cpu_supports("avx512f"))
+					search_check(maglev_search_avx512, sizes[s], members[m],
+						rare[r]);
+#endif
+			}
 }
 
 /* ---- long memories ----------------------------------------------------------------------- */
@@ -345,6 +410,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(ketama_servers_have_points_by_their_share),
 	GW_TEST(vector_code_ranks_members_as_plain_code_does),
 	GW_TEST(scores_are_exponential),
+	GW_TEST(members_find_the_slots_a_walk_would_find),
 	GW_TEST(memento_and_anchor_unwind_a_long_memory),
 	GW_TEST(dx_gives_out_the_lowest_free_bucket),
 	GW_TEST(a_removal_ignores_the_weight_beside_it),
