@@ -22,8 +22,8 @@
 
 struct gw_arena;
 
-#define GW_NAME_MAX	     63u      /* bytes of a name (node, pool, service, backend, zone) */
-#define GW_KEY_MAX	     255u     /* bytes of a member key */
+#define GW_NAME_MAX 63u	 /* bytes of a name (node, pool, service, backend, zone) */
+#define GW_KEY_MAX  255u /* bytes of a member key */
 
 /* Where the file said it; lines and columns from 1. file is the path as it was given to the loader.
  */

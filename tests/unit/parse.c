@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "abi/flow_word.h"
 #include "abi/parse.h"
 
+#include "abi/flow_word.h"
 #include "frames.h"
 #include "suite.h"
 
