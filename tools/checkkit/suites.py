@@ -86,7 +86,10 @@ def meson_run(folder, suite, tally, label="", seconds=0):
     tests = meson_tests(folder, suite)
     tests.sort(key=lambda test: not test["is_parallel"])
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        pending = [pool.submit(_meson_test, test, folder, seconds) if test["is_parallel"] else None for test in tests]
+        pending = [
+            pool.submit(_meson_test, test, folder, seconds) if test["is_parallel"] else None
+            for test in tests
+        ]
         for test, future in zip(tests, pending):
             status, output, took = future.result() if future else _meson_test(test, folder, seconds)
             tally.add(label or suite, test["name"], count_output(status, output), took, output)

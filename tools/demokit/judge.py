@@ -145,6 +145,6 @@ def summary_rows(record):
         ("return", f"{record.back_at - record.returned_at:.2f} s from nginx's start to the table"),
         ("slots moved", f"{moved} of {size} ({moved / size:.2%}); ideal {ideal} ({ideal / size:.2%})"),
         ("long-lived connections", f"{len(good)} survived, {len(lost)} lost on living backends"),
-        ("packets per second", f"{top:,.0f} at the most, {mean:,.0f} on average (synthetic: veth)"),
+        ("packets per second", f"{top:,.0f} at the most, {mean:,.0f} on average, to backends (synthetic: veth)"),
         ("drops", ", ".join(f"{name} {count}" for name, count in record.drops.items()) or "none"),
     ]
