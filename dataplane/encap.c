@@ -44,7 +44,18 @@ static void clear_offloads(struct rte_mbuf *mbuf)
 	mbuf->vlan_tci = 0;
 }
 
-/* The verdict of one packet, and its frame as it leaves. */
+/* What the packet may measure outside: the route's word, but never more than the port's. */
+static uint32_t egress_mtu(
+	const struct gw_engine *engine, const struct gw_live_hop *hop, const struct gw_link *link)
+{
+	uint32_t mtu = hop->mtu;
+
+	if (link->port < engine->port_count && (!mtu || mtu > engine->port[link->port].mtu))
+		mtu = engine->port[link->port].mtu;
+	return mtu;
+}
+
+/* The verdict of one packet, and its frame as it leaves. The order of the drops is XDP's too. */
 static void encap_one(struct gw_worker *worker, struct rte_mbuf *mbuf,
 	const struct gw_packet *packet, struct gw_result *result)
 {
@@ -52,21 +63,17 @@ static void encap_one(struct gw_worker *worker, struct rte_mbuf *mbuf,
 	const struct gw_backend *backend = &worker->view->backend[result->backend];
 	const struct gw_live_hop *hop = &engine->hops.live[backend->next_hop];
 	const struct gw_link link = gw_link_load(&hop->link);
-	uint32_t outer = gw_encap_overhead(backend);
-	uint32_t mtu = hop->mtu;
 	uint8_t *frame;
 
+	if (unlikely(gw_encap_too_big(packet, backend, egress_mtu(engine, hop, &link)))) {
+		gw_result_drop(result, GW_DROP_TOO_BIG);
+		return;
+	}
 	if (unlikely(!(link.flags & GW_LINK_RESOLVED) || link.port >= engine->port_count)) {
 		gw_result_drop(result, GW_DROP_NO_NEIGHBOUR);
 		return;
 	}
-	if (!mtu || mtu > engine->port[link.port].mtu)
-		mtu = engine->port[link.port].mtu;
-	if (unlikely(gw_encap_too_big(packet, backend, mtu))) {
-		gw_result_drop(result, GW_DROP_TOO_BIG);
-		return;
-	}
-	frame = make_room(mbuf, packet, outer);
+	frame = make_room(mbuf, packet, gw_encap_overhead(backend));
 	if (unlikely(!frame)) {
 		gw_result_drop(result, GW_DROP_NO_HEADROOM);
 		return;

@@ -6,42 +6,24 @@
 #include "service.h"
 
 #include "abi/parse.h"
+#include "abi/service.h"
 #include "engine.h"
 #include "frame.h"
 #include "pipeline.h"
 
 #include <rte_hash.h>
 
-/* Finds the runs of the spans that hold the port. Spans are sorted and disjoint. */
-static uint32_t span_find(const struct gw_span *span, uint32_t count, uint16_t port)
+static const struct gw_span *span_at(const void *path, uint32_t index)
 {
-	uint32_t low = 0;
+	const struct gw_view *view = path;
 
-	while (low < count) {
-		uint32_t middle = low + (count - low) / 2;
-
-		if (port > span[middle].last)
-			low = middle + 1;
-		else if (port < span[middle].first)
-			count = middle;
-		else
-			return span[middle].service;
-	}
-	return GW_NONE;
+	return &view->span[index];
 }
 
 uint32_t gw_vip_service(
 	const struct gw_view *view, const struct gw_vip *vip, uint8_t protocol, uint16_t port)
 {
-	const struct gw_span_run *run = protocol == GW_PROTO_TCP    ? &vip->tcp
-					: protocol == GW_PROTO_UDP  ? &vip->udp
-					: protocol == GW_PROTO_SCTP ? &vip->sctp
-								    : NULL;
-	uint32_t service = GW_NONE;
-
-	if (run && run->count)
-		service = span_find(view->span + run->first, run->count, port);
-	return service != GW_NONE ? service : vip->any_service;
+	return gw_service_match(vip, protocol, port, view, span_at);
 }
 
 static const struct gw_vip *prefix_find(

@@ -20,8 +20,11 @@
 
 #define RX_BURST	  32
 #define IDLE_POLLS	  128
-#define NAP_MIN_US	  10
-#define NAP_MAX_US	  500
+#define NAPS_BRIEF	  8
+#define NAP_BRIEF_US	  10
+#define NAPS_SHORT	  600 /* with a wake-up each, some 50 ms */
+#define NAP_SHORT_US	  80
+#define NAP_LONG_US	  500
 #define INTERRUPT_WAIT_MS 10
 
 /* Once a second the clock is read again; in between the second is known. */
@@ -126,13 +129,12 @@ static bool wait_interrupt(struct gw_worker *worker)
 	return count > 0;
 }
 
-static void nap(uint32_t idle)
+/* Short at first: a request's next packet is often less than 50 ms away. Then longer. */
+static void nap(uint32_t naps)
 {
-	uint32_t doubled = idle - IDLE_POLLS > 6 ? 6 : idle - IDLE_POLLS;
-	uint32_t us = NAP_MIN_US << doubled;
+	long us = naps < NAPS_BRIEF ? NAP_BRIEF_US : naps < NAPS_SHORT ? NAP_SHORT_US : NAP_LONG_US;
 
-	us = us > NAP_MAX_US ? NAP_MAX_US : us;
-	nanosleep(&(struct timespec){.tv_nsec = us * 1000L}, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 }
 
 /* Sleeps, offline to RCU. Returns how many empty polls count from now on. */
@@ -143,7 +145,7 @@ static uint32_t sleep_idle(struct gw_worker *worker, uint32_t idle, bool interru
 	__atomic_store_n(&worker->stats.asleep, 1, __ATOMIC_SEQ_CST);
 	rte_rcu_qsbr_thread_offline(rcu, worker->index);
 	if (!interrupts)
-		nap(idle);
+		nap(idle - IDLE_POLLS);
 	else if (wait_interrupt(worker))
 		idle = 0;
 	rte_rcu_qsbr_thread_online(rcu, worker->index);
