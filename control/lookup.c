@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/lookup.h"
 
+#include "abi/service.h"
 #include "base/address.h"
 
 #include <stdio.h>
@@ -81,37 +82,12 @@ static const struct gw_vip *vip_find(
 	return NULL;
 }
 
-/* The service of a port; GW_NONE when no span has it. */
-static uint32_t span_find(
-	const struct gw_snapshot_header *header, const struct gw_span_run *run, uint16_t port)
+static const struct gw_span *span_at(const void *path, uint32_t index)
 {
+	const struct gw_snapshot_header *header = path;
 	const struct gw_span *spans = section_data(header, &header->spans);
-	uint32_t low = run->first, high = run->first + run->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (port < spans[middle].first)
-			high = middle;
-		else if (port > spans[middle].last)
-			low = middle + 1;
-		else
-			return spans[middle].service;
-	}
-	return GW_NONE;
-}
-
-static uint32_t service_find(const struct gw_snapshot_header *header, const struct gw_vip *vip,
-	const struct gw_flow_key *key)
-{
-	const struct gw_span_run none = {0, 0};
-	const struct gw_span_run *run = key->protocol == GW_PROTO_TCP	 ? &vip->tcp
-					: key->protocol == GW_PROTO_UDP	 ? &vip->udp
-					: key->protocol == GW_PROTO_SCTP ? &vip->sctp
-									 : &none;
-	uint32_t service = span_find(header, run, GW_NTOHS(key->destination_port));
-
-	return service == GW_NONE ? vip->any_service : service;
+	return &spans[index];
 }
 
 void gw_lookup_flow(
@@ -125,7 +101,8 @@ void gw_lookup_flow(
 	*result = (struct gw_lookup){.reason = GW_LOOKUP_HOST, .slot = GW_NONE};
 	if (!vip)
 		return;
-	service = service_find(header, vip, key);
+	service = gw_service_match(
+		vip, key->protocol, GW_NTOHS(key->destination_port), header, span_at);
 	if (service == GW_NONE) {
 		result->reason =
 			vip->flags & GW_VIP_NO_SERVICE_HOST ? GW_LOOKUP_HOST : GW_LOOKUP_NO_SERVICE;
