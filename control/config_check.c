@@ -74,27 +74,6 @@ static void count_check(struct config_walk *walk, const char *key, size_t count,
 		config_bad_at(walk, &place, key, "%zu are more than the %zu that fit", count, most);
 }
 
-static void interface_check(struct config_walk *walk, const struct gw_config_interface *interface)
-{
-	const struct gw_config_dataplane *dataplane = &walk->config->dataplane;
-	bool xdp = dataplane->path == GW_CONFIG_PATH_XDP;
-	int named = !!interface->name + !!interface->pci + !!interface->vdev;
-	size_t index = (size_t)(interface - dataplane->interfaces);
-	char path[CONFIG_PATH_MAX];
-
-	element_path(path, "dataplane.interfaces", interface->name, index, "");
-	if (xdp && (interface->pci || interface->vdev))
-		config_bad_at(walk, &interface->place, path,
-			"pci and vdev are ports of DPDK: with path xdp an interface has a name");
-	else if (named != 1)
-		config_bad_at(walk, &interface->place, path,
-			xdp ? "name is missing" : "exactly one of name, pci and vdev is needed");
-	element_path(path, "dataplane.interfaces", interface->name, index, ".mode");
-	if (!xdp && interface->mode_place.file)
-		config_bad_at(walk, &interface->mode_place, path,
-			"has no meaning with path dpdk: it is how an XDP program is attached");
-}
-
 static bool text_equal(const char *a, const char *b)
 {
 	return a && b && !strcmp(a, b);
@@ -121,7 +100,6 @@ static void dataplane_check(struct config_walk *walk)
 	for (size_t i = 0; i < dataplane->interface_count; i++) {
 		const struct gw_config_interface *interface = &dataplane->interfaces[i];
 
-		interface_check(walk, interface);
 		for (size_t j = 0; j < i; j++) {
 			if (!interface_equal(interface, &dataplane->interfaces[j]))
 				continue;

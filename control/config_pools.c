@@ -10,8 +10,9 @@
 
 #define TIMEOUT_DEFAULT_MS 1000u
 
+/* reported: a source that is missing was named already, by family; once is enough. */
 static void backend_check(struct config_walk *walk, const struct gw_config_pool *pool,
-	const struct gw_config_backend *backend)
+	const struct gw_config_backend *backend, bool reported[static 2])
 {
 	const struct gw_config_node *node = &walk->config->node;
 	struct gw_address mapped;
@@ -25,14 +26,16 @@ static void backend_check(struct config_walk *walk, const struct gw_config_pool 
 	has_source = ipv4 ? node->has_source_ipv4 : node->has_source_ipv6;
 	gw_address_format(backend->address, text);
 	config_backend_path(walk, pool, backend, ".address", path);
-	if (!has_source)
+	if (!has_source && !reported[ipv4])
 		config_bad_at(walk, &backend->address_place, path,
 			"%s is reached by an IPv%d tunnel, but the node has no source_ipv%d to "
 			"send it from",
 			text, ipv4 ? 4 : 6, ipv4 ? 4 : 6);
-	else if (!memcmp(backend->address, ipv4 ? node->source_ipv4 : node->source_ipv6, 16))
+	else if (has_source &&
+		 !memcmp(backend->address, ipv4 ? node->source_ipv4 : node->source_ipv6, 16))
 		config_bad_at(walk, &backend->address_place, path,
 			"%s is the balancer's own address", text);
+	reported[ipv4] |= !has_source;
 }
 
 static void table_check(struct config_walk *walk, const struct gw_config_pool *pool)
@@ -88,6 +91,11 @@ static void health_check(struct config_walk *walk, struct gw_config_pool *pool)
 	struct gw_config_check *check = &pool->check;
 	char path[CONFIG_PATH_MAX];
 
+	if (check->type != GW_CONFIG_CHECK_HTTP) { /* the defaults may be of another type */
+		check->path = check->host = NULL;
+		check->expect = NULL;
+		check->expect_count = 0;
+	}
 	if (check->type == GW_CONFIG_CHECK_NONE)
 		return;
 	if (!check->timeout_ms)
@@ -104,7 +112,8 @@ static void health_check(struct config_walk *walk, struct gw_config_pool *pool)
 		fill_http(walk, check);
 	if (!check->port)
 		check->port = port_of_service(walk->config, pool);
-	if (!check->port && pool->backend_count && walk->flags & GW_CONFIG_DAEMON)
+	if (!check->port && !check->port_bad && pool->backend_count &&
+		walk->flags & GW_CONFIG_DAEMON)
 		config_bad_at(walk, check->place.file ? &check->place : &pool->place,
 			config_pool_path(walk, pool, ".healthcheck.port", path),
 			"is missing, and no service that uses the pool names a port to probe "
@@ -113,11 +122,13 @@ static void health_check(struct config_walk *walk, struct gw_config_pool *pool)
 
 void config_pools_check(struct config_walk *walk)
 {
+	bool reported[2] = {false};
+
 	for (size_t i = 0; i < walk->config->pool_count && !walk->status; i++) {
 		struct gw_config_pool *pool = &walk->config->pools[i];
 
 		for (size_t b = 0; b < pool->backend_count; b++)
-			backend_check(walk, pool, &pool->backends[b]);
+			backend_check(walk, pool, &pool->backends[b], reported);
 		table_check(walk, pool);
 		health_check(walk, pool);
 	}

@@ -63,14 +63,34 @@ static const struct config_key interface_keys[] = {
 	{"name", config_read_interface, FIELD(gw_config_interface, name), .min = 1, .max = 15},
 	{"pci", config_read_pci, FIELD(gw_config_interface, pci), .min = 1, .max = 12},
 	{"vdev", config_read_text, FIELD(gw_config_interface, vdev), .min = 1, .max = TEXT_MAX},
-	{"mode", config_read_word, FIELD(gw_config_interface, mode), .words = WORDS(xdp_modes),
-		PLACE(gw_config_interface, mode_place)},
+	{"mode", config_read_word, FIELD(gw_config_interface, mode), .words = WORDS(xdp_modes)},
 	{"vlan", .refused = NOT_YET},
 };
+
+/* A key that is there with a bad value has had its error. */
+static void interface_finish(struct config_walk *walk, yaml_node_t *mapping, void *base)
+{
+	bool xdp = walk->config->dataplane.path == GW_CONFIG_PATH_XDP;
+	bool name = config_find(walk, mapping, "name"), pci = config_find(walk, mapping, "pci");
+	bool vdev = config_find(walk, mapping, "vdev");
+	yaml_node_t *mode = config_find(walk, mapping, "mode");
+
+	if (xdp && (pci || vdev))
+		config_bad(walk, mapping,
+			"pci and vdev are ports of DPDK: with path xdp an interface has a name");
+	else if (name + pci + vdev != 1)
+		config_bad(walk, mapping,
+			xdp ? "name is missing" : "exactly one of name, pci and vdev is needed");
+	if (!xdp && mode)
+		config_bad_key(walk, "mode", mode,
+			"has no meaning with path dpdk: it is how an XDP program is attached");
+}
+
 static const struct config_section interface = {
 	.keys = interface_keys,
 	.count = COUNT(interface_keys),
 	.size = sizeof(struct gw_config_interface),
+	.finish = interface_finish,
 	PLACE(gw_config_interface, place),
 };
 
@@ -128,7 +148,7 @@ static const struct config_key check_keys[] = {
 	{"rise", config_read_number, FIELD(gw_config_check, rise), .min = 1, .max = 1000},
 	{"fall", config_read_number, FIELD(gw_config_check, fall), .min = 1, .max = 1000},
 	{"port", config_read_number, FIELD(gw_config_check, port), .min = 1, .max = UINT16_MAX},
-	{"path", config_read_path, FIELD(gw_config_check, path), .max = 1024},
+	{"path", config_read_url_path, FIELD(gw_config_check, path), .max = 1024},
 	{"host", config_read_text, FIELD(gw_config_check, host), .min = 1, .max = TEXT_MAX},
 	{"expect", config_read_scalars, LIST(gw_config_check, expect, expect_count), .min = 1,
 		.element = config_element_status},
@@ -143,6 +163,7 @@ static void check_finish(struct config_walk *walk, yaml_node_t *mapping, void *b
 
 	if (check->type == GW_CONFIG_CHECK_NONE && !config_find(walk, mapping, "type"))
 		check->type = GW_CONFIG_CHECK_TCP;
+	check->port_bad = !check->port && config_find(walk, mapping, "port");
 	for (size_t i = 0; i < COUNT(of_http) && check->type != GW_CONFIG_CHECK_HTTP; i++) {
 		yaml_node_t *value = config_find(walk, mapping, of_http[i]);
 

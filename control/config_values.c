@@ -382,6 +382,19 @@ CONFIG_READER(config_read_text)
 	return text_store(walk, key, base, text);
 }
 
+CONFIG_READER(config_read_url_path)
+{
+	const char *text = config_text(walk, node);
+	char quoted[CONFIG_QUOTE_MAX];
+
+	if (text && text[0] != '/') {
+		config_bad(
+			walk, node, "\"%s\" does not begin with '/'", config_quote(text, quoted));
+		return false;
+	}
+	return text && config_read_text(walk, key, node, base);
+}
+
 CONFIG_READER(config_read_path)
 {
 	const char *text = config_text(walk, node);

@@ -32,6 +32,7 @@ CONFIG_READER(config_read_off_percent);	 /* 1% … 100% or "off": 0 */
 CONFIG_READER(config_read_word);	 /* one of key->words */
 CONFIG_READER(config_read_name);	 /* letters, digits, . _ -; at most GW_NAME_MAX */
 CONFIG_READER(config_read_text);	 /* printable, without blanks, key->min … max bytes */
+CONFIG_READER(config_read_url_path);	 /* of a request: '/' and printable text, without blanks */
 CONFIG_READER(config_read_path);	 /* an absolute path, at most key->max bytes */
 
 /* Whether the text may be the name of something. */

@@ -52,7 +52,6 @@ struct gw_config_interface {
 	enum gw_config_xdp_mode mode; /* path xdp */
 	uint16_t vlan;		      /* 0: untagged */
 	struct gw_place place;
-	struct gw_place mode_place; /* file NULL: not written */
 };
 
 struct gw_config_dataplane {
@@ -107,6 +106,7 @@ struct gw_config_check {
 	 * a pool that nobody can check: type none, or loaded without GW_CONFIG_DAEMON.
 	 */
 	uint16_t port;
+	bool port_bad;			/* written, but no port: only while errors are looked for */
 	const char *path;		/* http: begins with '/' */
 	const char *host;		/* http: the Host header; NULL: the backend's address */
 	struct gw_config_range *expect; /* http: status codes that count as success */
