@@ -57,16 +57,15 @@ void maglev_turn_init(struct maglev_turn *turn, const char *key, size_t length, 
 	turn->skip = XXH64(key, length, 1) % (size - 1) + 1;
 }
 
-static void (*search_run)(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
-	struct maglev_turn *turns, const uint32_t *who, uint32_t count) = maglev_search_base;
+static const struct maglev_search_code *search_code = &maglev_search_base;
 static pthread_once_t search_once = PTHREAD_ONCE_INIT;
 
 static void search_choose(void)
 {
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f"))
-		search_run = maglev_search_avx512;
+	if (__builtin_cpu_supports("avx512dq"))
+		search_code = &maglev_search_avx512;
 #endif
 }
 
@@ -129,14 +128,19 @@ static inline void turn_walk(struct fill *fill, struct maglev_turn *turn)
 
 static int tail_begin(struct fill *fill)
 {
-	uint32_t found = 0;
+	uint32_t found = 0, size = fill->slots->size;
 
 	fill->vacant = malloc(fill->left * sizeof(*fill->vacant));
 	if (!fill->vacant)
 		return -ENOMEM;
-	for (uint32_t slot = 0; slot < fill->slots->size; slot++)
-		if (!fill_taken(fill, slot))
-			fill->vacant[found++] = slot;
+	for (uint32_t word = 0; word <= size / 32; word++) {
+		for (uint32_t bits = ~fill->taken[word]; bits; bits &= bits - 1) {
+			uint32_t slot = word * 32 + (uint32_t)__builtin_ctz(bits);
+
+			if (slot < size)
+				fill->vacant[found++] = slot;
+		}
+	}
 	return 0;
 }
 
@@ -144,28 +148,10 @@ static int tail_begin(struct fill *fill)
 static void tail_turn(struct fill *fill, struct maglev_turn *turn)
 {
 	uint32_t size = fill->slots->size;
-	uint64_t inverse = prime_inverse(turn->skip, size);
-	double reciprocal = 1.0 / size;
-	int64_t nearest = INT64_MAX;
-	uint32_t best = 0;
-
-	for (uint32_t i = 0; i < fill->left; i++) {
-		uint32_t slot = fill->vacant[i];
-		int64_t way = slot >= turn->at ? slot - turn->at : slot + size - turn->at;
-		int64_t product = way * (int64_t)inverse;
-		/* The quotient is exact or one off; both are mended below. */
-		int64_t distance = product - (int64_t)((double)product * reciprocal) * size;
-
-		if (distance < 0)
-			distance += size;
-		if (distance >= size)
-			distance -= size;
-		if (distance < nearest) {
-			nearest = distance;
-			best = i;
-		}
-	}
+	uint32_t best = search_code->nearest(
+		fill->vacant, fill->left, turn->at, prime_inverse(turn->skip, size), size);
 	uint32_t slot = fill->vacant[best];
+
 	fill->vacant[best] = fill->vacant[fill->left - 1];
 	fill_take(fill, turn, slot);
 }
@@ -230,7 +216,8 @@ static int round_run(struct fill *fill, struct maglev_turn *turns, uint32_t coun
 
 		size = round_size(fill, count - from);
 		if (size >= ROUND_MIN) {
-			search_run(&fill->search, fill->taken, fill->slots->size, turns, who, size);
+			search_code->search(
+				&fill->search, fill->taken, fill->slots->size, turns, who, size);
 			round_take(fill, turns, who, size);
 			continue;
 		}

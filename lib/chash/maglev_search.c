@@ -2,7 +2,7 @@
 /*
  * Everybody takes one step; those that met a taken slot are written down again and take one more,
  * until nobody is left. No branch depends on what a bit says, so none is guessed wrong, and the
- * steps of different members do not wait for each other. Compiled with KERNEL naming the function.
+ * steps of different members do not wait for each other. Compiled with KERNEL naming the table.
  */
 #include "chash/maglev_search.h"
 
@@ -60,7 +60,7 @@ static inline void last_search(const struct maglev_search *search, const uint32_
 	_mm512_mask_i32scatter_epi32(turns, valid, place, at, 4);
 }
 
-void KERNEL(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
+static void turns_search(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
 	struct maglev_turn *turns, const uint32_t *who, uint32_t count)
 {
 	const __m512i whole = _mm512_set1_epi32((int)size);
@@ -93,14 +93,75 @@ void KERNEL(const struct maglev_search *search, const uint32_t *taken, uint32_t 
 		last_search(search, taken, whole, turns, busy);
 }
 
+/*
+ * Distances of eight slots: (slot - at) * inverse modulo size, by a quotient in floating point that
+ * is exact or one off; the minimum with what is one size more or less mends it, for what is below
+ * zero is very large without a sign.
+ */
+static inline __m512i distances(__m512i slot, __m512i at, __m512i inverse, __m512i size)
+{
+	__m512i way = _mm512_sub_epi64(slot, at), product, quotient, rest;
+
+	way = _mm512_min_epu64(way, _mm512_add_epi64(way, size));
+	product = _mm512_mullo_epi64(way, inverse);
+	quotient = _mm512_cvttpd_epi64(
+		_mm512_div_pd(_mm512_cvtepi64_pd(product), _mm512_cvtepi64_pd(size)));
+	rest = _mm512_sub_epi64(product, _mm512_mullo_epi64(quotient, size));
+	rest = _mm512_min_epu64(rest, _mm512_add_epi64(rest, size));
+	return _mm512_min_epu64(rest, _mm512_sub_epi64(rest, size));
+}
+
+static uint32_t slot_nearest(
+	const uint32_t *vacant, uint32_t count, uint32_t at, uint32_t inverse, uint32_t size)
+{
+	const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+	__m512i best = _mm512_set1_epi64(-1);
+
+	for (uint32_t i = 0; i < count; i += 8) {
+		__mmask8 valid = count - i < 8 ? (__mmask8)((1u << (count - i)) - 1) : 0xff;
+		__m512i slot = _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(valid, vacant + i));
+		__m512i key = distances(slot, _mm512_set1_epi64(at), _mm512_set1_epi64(inverse),
+			_mm512_set1_epi64(size));
+
+		/* The distance above the position: the least of these tells both. */
+		key = _mm512_or_epi64(
+			_mm512_slli_epi64(key, 32), _mm512_add_epi64(lanes, _mm512_set1_epi64(i)));
+		best = _mm512_mask_min_epu64(best, valid, best, key);
+	}
+	return (uint32_t)_mm512_reduce_min_epu64(best);
+}
+
 #else
+
+static uint32_t slot_nearest(
+	const uint32_t *vacant, uint32_t count, uint32_t at, uint32_t inverse, uint32_t size)
+{
+	int64_t nearest = INT64_MAX;
+	double reciprocal = 1.0 / size;
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t way = vacant[i] >= at ? vacant[i] - at : vacant[i] + size - at;
+		int64_t product = way * (int64_t)inverse;
+		/* The quotient is exact or one off; both are mended below. */
+		int64_t distance = product - (int64_t)((double)product * reciprocal) * size;
+
+		distance += distance < 0 ? size : 0;
+		distance -= distance >= size ? size : 0;
+		if (distance < nearest) {
+			nearest = distance;
+			best = i;
+		}
+	}
+	return best;
+}
 
 static inline uint32_t slot_taken(const uint32_t *taken, uint32_t slot)
 {
 	return taken[slot / 32] >> (slot % 32) & 1;
 }
 
-void KERNEL(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
+static void turns_search(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
 	struct maglev_turn *turns, const uint32_t *who, uint32_t count)
 {
 	uint32_t busy = 0;
@@ -131,3 +192,5 @@ void KERNEL(const struct maglev_search *search, const uint32_t *taken, uint32_t 
 }
 
 #endif
+
+const struct maglev_search_code KERNEL = {turns_search, slot_nearest};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many members looking for free slots of a Maglev table at once. maglev_search.c is compiled once
- * for plain C and once for AVX-512; both find the same slots. Internal.
+ * Many members looking for free slots of a Maglev table at once, or one among few slots.
+ * maglev_search.c is compiled once for plain C and once for AVX-512; both find the same slots.
+ * Internal.
  */
 #pragma once
 
@@ -12,11 +13,19 @@ struct maglev_search {
 	uint32_t *at, *skip, *member;
 };
 
-/*
- * Moves turns[who[i]].at, for i < count, on to the first slot of its permutation that is free in
- * the bits of `taken` (slot s is bit s % 32 of word s / 32).
- */
-void maglev_search_base(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
-	struct maglev_turn *turns, const uint32_t *who, uint32_t count);
-void maglev_search_avx512(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
-	struct maglev_turn *turns, const uint32_t *who, uint32_t count);
+struct maglev_search_code {
+	/*
+	 * Moves turns[who[i]].at, for i < count, on to the first slot of its permutation that is
+	 * free in the bits of `taken` (slot s is bit s % 32 of word s / 32).
+	 */
+	void (*search)(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
+		struct maglev_turn *turns, const uint32_t *who, uint32_t count);
+	/*
+	 * Which of vacant[count] comes first from `at` on, in steps of a skip whose inverse
+	 * modulo size is given: its position. count > 0.
+	 */
+	uint32_t (*nearest)(const uint32_t *vacant, uint32_t count, uint32_t at, uint32_t inverse,
+		uint32_t size);
+};
+
+extern const struct maglev_search_code maglev_search_base, maglev_search_avx512;

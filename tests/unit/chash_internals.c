@@ -2,6 +2,7 @@
 /* Parts that random sets do not reach: crowded points, vector code, long memories, forged bytes. */
 #include "chash/maglev_search.h"
 #include "chash/points.h"
+#include "chash/prime.h"
 #include "chash/rendezvous_kernel.h"
 #include "tests/unit/chash_sets.h"
 #include "tests/unit/suite.h"
@@ -178,10 +179,8 @@ static bool search_taken(const uint32_t *taken, uint32_t slot)
 }
 
 /* Of `members` members every second looks, with one slot in `free_one_in` free. */
-static void search_check(
-	void (*search)(const struct maglev_search *search, const uint32_t *taken, uint32_t size,
-		struct maglev_turn *turns, const uint32_t *who, uint32_t count),
-	uint32_t size, uint32_t members, uint32_t free_one_in)
+static void search_check(const struct maglev_search_code *code, uint32_t size, uint32_t members,
+	uint32_t free_one_in)
 {
 	uint32_t *taken = calloc(size / 32 + 1, 4), *who = calloc(members + 16, 4), count = 0;
 	uint32_t *columns = calloc(3 * ((size_t)members + 16), 4);
@@ -198,7 +197,7 @@ static void search_check(
 			who[count++] = i;
 	}
 	memcpy(before, turns, members * sizeof(*turns));
-	search(&room, taken, size, turns, who, count);
+	code->search(&room, taken, size, turns, who, count);
 	for (uint32_t i = 0; i < members; i++) {
 		uint64_t at = before[i].at;
 
@@ -216,22 +215,58 @@ static void search_check(
 	free(before);
 }
 
-static void members_find_the_slots_a_walk_would_find(void)
+static void nearest_check(const struct maglev_search_code *code, uint32_t size, uint32_t count)
+{
+	uint32_t *vacant = calloc(count, 4), at = sets_roll(size), skip = 1 + sets_roll(size - 1);
+	uint32_t found, best = 0, steps = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++)
+		vacant[i] = sets_roll(4) ? sets_roll(size) : i % 2 ? size - 1 : at;
+	found = code->nearest(vacant, count, at, prime_inverse(skip, size), size);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t taken = 0;
+
+		for (uint64_t place = at; place != vacant[i]; place = (place + skip) % size)
+			taken++;
+		if (taken < steps) {
+			steps = taken;
+			best = i;
+		}
+	}
+	CU_ASSERT_EQUAL_FATAL(found < count, true);
+	CU_ASSERT_EQUAL(vacant[found], vacant[best]);
+	free(vacant);
+}
+
+static void code_check(const struct maglev_search_code *code)
 {
 	static const uint32_t sizes[] = {3, 31, 227, 1009, 65537};
 	static const uint32_t members[] = {1, 2, 15, 16, 17, 33, 300, 1000};
 	static const uint32_t rare[] = {1, 2, 20, 500};
 
 	for (unsigned int s = 0; s < SETS_COUNT(sizes); s++)
-		for (unsigned int m = 0; m < SETS_COUNT(members); m++)
-			for (unsigned int r = 0; r < SETS_COUNT(rare); r++) {
-				search_check(maglev_search_base, sizes[s], members[m], rare[r]);
+		for (unsigned int m = 0; m < SETS_COUNT(members); m++) {
+			for (unsigned int r = 0; r < SETS_COUNT(rare); r++)
+				search_check(code, sizes[s], members[m], rare[r]);
+			if (members[m] < 40)
+				nearest_check(code, sizes[s], members[m]);
+		}
+	nearest_check(code, 5000011, 9);
+	/* The slot 226 steps away is the farthest there is: any other comes first. */
+	for (uint32_t slot = 0; slot < 227; slot++)
+		for (uint32_t skip = 1; skip < 227; skip++)
+			CU_ASSERT_EQUAL(code->nearest((uint32_t[]){slot, (100 + 226 * skip) % 227},
+						2, 100, prime_inverse(skip, 227), 227),
+				0);
+}
+
+static void members_find_the_slots_a_walk_would_find(void)
+{
+	code_check(&maglev_search_base);
 #if defined(__x86_64__)
-				if (__builtin_cpu_supports("avx512f"))
-					search_check(maglev_search_avx512, sizes[s], members[m],
-						rare[r]);
+	if (__builtin_cpu_supports("avx512dq"))
+		code_check(&maglev_search_avx512);
 #endif
-			}
 }
 
 /* ---- long memories ----------------------------------------------------------------------- */
