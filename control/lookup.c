@@ -156,7 +156,7 @@ static void explain(const struct gw_lookup *result, char *text, size_t size)
 
 	switch (result->reason) {
 	case GW_LOOKUP_TABLE:
-		snprintf(text, size, "slot %u of %u belongs to %s, which %s%s", result->slot,
+		snprintf(text, size, "slot %u of %u belongs to %s (%s)%s", result->slot,
 			result->pool->table_size, result->backend->name,
 			gw_reason_text(result->backend->effect.reason), tail);
 		break;

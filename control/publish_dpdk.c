@@ -157,6 +157,8 @@ static void hello_handle(struct dpdk *dpdk, const struct gw_message_hello *hello
 		  hello_differs(&dpdk->hello, dpdk->dataplane, detail, sizeof(detail));
 	if (has_current)
 		dpdk->pending = false;
+	else
+		dpdk->given_ns = clock_ns(); /* what waited for a dataplane counts from here */
 	/* The owner may publish from in here: then that is what is sent below. */
 	dpdk->events.datapath(dpdk->events.owner, true, differs ? detail : NULL);
 	if (has_current && dpdk->state == LINK_READY && !dpdk->pending)
