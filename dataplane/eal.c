@@ -67,9 +67,10 @@ static int start(const struct gw_args *args, char *lcores)
 	static char main_option[] = "--main-lcore=0";
 	static char no_files_option[] = "--no-shconf";
 	bool no_huge = has_option(args, "--no-huge");
-	char **argv = calloc((size_t)args->eal_count + 5, sizeof(*argv));
+	static char **argv;
 	int argc = 0;
 
+	argv = calloc((size_t)args->eal_count + 5, sizeof(*argv));
 	if (!argv)
 		return -ENOMEM;
 	argv[argc++] = program;
@@ -95,7 +96,7 @@ static int start(const struct gw_args *args, char *lcores)
 
 int gw_eal_start(const struct gw_args *args)
 {
-	char *lcores = NULL;
+	static char *lcores; /* EAL keeps pointers into it */
 	size_t size;
 	FILE *out = open_memstream(&lcores, &size);
 	int error;
