@@ -184,13 +184,14 @@ static void report(int connection, const struct gw_stats *stats, unsigned int se
 		packets = (double)(now.rx - last.rx);
 		printf("{\"rx_mpps\": %.4f, \"tx_mpps\": %.4f, \"cycles_per_packet\": %.1f, "
 		       "\"new_flows\": %llu, \"untracked\": %llu, \"tx_full\": %llu, "
-		       "\"not_tx\": %llu}\n",
+		       "\"not_tx\": %llu, \"not_tx_ever\": %llu}\n",
 			packets / span / 1e6, (double)(now.tx - last.tx) / span / 1e6,
 			packets > 0 ? (double)(busy - busy_before) / packets : 0.0,
 			(unsigned long long)(now.flows_new - last.flows_new),
 			(unsigned long long)(now.untracked - last.untracked),
 			(unsigned long long)(now.tx_full - last.tx_full),
-			(unsigned long long)(now.rx - last.rx - (now.tx - last.tx)));
+			(unsigned long long)(now.rx - last.rx - (now.tx - last.tx)),
+			(unsigned long long)(now.rx - now.tx));
 		fflush(stdout);
 		last = now;
 		busy_before = busy;
