@@ -186,8 +186,12 @@ static void altered_content_with_a_right_checksum_is_refused(void)
 			XXH64_hash_t checksum;
 			int status;
 
-			/* The version, the length, and they alone may be anything, or are looked at
-			 * before. */
+			/*
+			 * Any version is a right one, and the length is looked at before. Millions
+			 * of points or buckets are legal, and take their time.
+			 */
+			if (at == 22 || at == 23 || at == 26 || at == 27)
+				continue;
 			if (at >= version && at < version + 16)
 				continue;
 			bytes[at] ^= 1 << (at % 8);
