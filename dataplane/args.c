@@ -31,7 +31,7 @@ static const char usage[] =
 	"  --socket PATH      where guideway-control connects\n"
 	"                     (/run/guideway/dataplane.sock)\n"
 	"  --mbufs N          frame buffers (default: as many as ports and workers need)\n"
-	"  --poll MODE        adaptive: a worker without packets sleeps, up to half a millisecond\n"
+	"  --poll MODE        adaptive: a worker without packets sleeps, a millisecond at most\n"
 	"                     (the default); busy: it never does\n"
 	"  -v, --verbose      say more in the log\n"
 	"  --version          print the version\n"

@@ -2,7 +2,7 @@
 /*
  * A worker's loop: a burst from each port, what the host thread has to send, transmit, and a
  * quiescent state. A worker that finds nothing for a while sleeps, offline to RCU: where all its
- * ports can interrupt, until one does (or the host thread rings); else by naps that grow to half a
+ * ports can interrupt, until one does (or the host thread rings); else by naps that grow to a
  * millisecond, because a port without interrupts cannot wake it.
  */
 #include "engine.h"
@@ -24,7 +24,7 @@
 #define NAP_BRIEF_US	  10
 #define NAPS_SHORT	  600 /* with a wake-up each, some 50 ms */
 #define NAP_SHORT_US	  80
-#define NAP_LONG_US	  500
+#define NAP_LONG_US	  1000
 #define INTERRUPT_WAIT_MS 10
 
 /* Once a second the clock is read again; in between the second is known. */
