@@ -73,6 +73,21 @@ static bool text_differs(const char *a, const char *b)
 	return a != b && (!a || !b || strcmp(a, b));
 }
 
+static bool interfaces_differ(
+	const struct gw_config_dataplane *old, const struct gw_config_dataplane *new)
+{
+	if (old->interface_count != new->interface_count)
+		return true;
+	for (size_t i = 0; i < old->interface_count; i++) {
+		const struct gw_config_interface *a = &old->interfaces[i], *b = &new->interfaces[i];
+
+		if (text_differs(a->name, b->name) || text_differs(a->pci, b->pci) ||
+			text_differs(a->vdev, b->vdev) || a->mode != b->mode || a->vlan != b->vlan)
+			return true;
+	}
+	return false;
+}
+
 /* What only a restart can change keeps its old value till then; say so. */
 static void fixed_tell(const struct gw_daemon *daemon, const struct gw_config *new)
 {
@@ -83,6 +98,12 @@ static void fixed_tell(const struct gw_daemon *daemon, const struct gw_config *n
 			       "for that",
 			gw_config_path_name(old->dataplane.path),
 			gw_config_path_name(new->dataplane.path));
+	if (interfaces_differ(&old->dataplane, &new->dataplane) ||
+		old->dataplane.flows != new->dataplane.flows)
+		gw_log_warning("dataplane.interfaces or dataplane.flows changed: restart %s for "
+			       "that",
+			new->dataplane.path == GW_CONFIG_PATH_DPDK ? "guideway-dataplane"
+								   : "guideway-control");
 	if (!daemon->options.api_socket && text_differs(old->api_unix, new->api_unix))
 		gw_log_warning("api.unix changed to %s: restart guideway-control for that",
 			new->api_unix ? new->api_unix : "off");

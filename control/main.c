@@ -80,61 +80,75 @@ static int detach_xdp(const struct gw_daemon_options *options)
 	return error ? EXIT_FAILED : EXIT_DONE;
 }
 
+struct command_line {
+	struct gw_daemon_options options;
+	enum gw_log_level level;
+	bool test;
+	bool detach;
+};
+
+/* Negative to go on, or the exit status to end with. */
+static int option_take(struct command_line *line, int letter)
+{
+	switch (letter) {
+	case 'c':
+		line->options.config = optarg;
+		break;
+	case 't':
+		line->test = true;
+		break;
+	case OPTION_SOCKET:
+		line->options.api_socket = optarg;
+		break;
+	case OPTION_STATE:
+		line->options.state_dir = optarg;
+		break;
+	case OPTION_PINS:
+		line->options.pin_dir = optarg;
+		break;
+	case OPTION_DATAPLANE:
+		line->options.dataplane_socket = optarg;
+		break;
+	case OPTION_DETACH:
+		line->detach = true;
+		break;
+	case 'v':
+		line->level = GW_LOG_DEBUG;
+		break;
+	case 'V':
+	case 'h':
+		fputs(letter == 'h' ? help : "guideway-control " GW_VERSION "\n", stdout);
+		return EXIT_DONE;
+	default:
+		return EXIT_USAGE; /* getopt has said why */
+	}
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
-	struct gw_daemon_options options = {.config = CONFIG_DEFAULT};
-	enum gw_log_level level = GW_LOG_INFO;
-	bool test = false, detach = false;
+	struct command_line line = {.options.config = CONFIG_DEFAULT, .level = GW_LOG_INFO};
 	int letter, status;
 
 	while ((letter = getopt_long(argc, argv, "c:tvVh", longs, NULL)) != -1) {
-		switch (letter) {
-		case 'c':
-			options.config = optarg;
-			break;
-		case 't':
-			test = true;
-			break;
-		case OPTION_SOCKET:
-			options.api_socket = optarg;
-			break;
-		case OPTION_STATE:
-			options.state_dir = optarg;
-			break;
-		case OPTION_PINS:
-			options.pin_dir = optarg;
-			break;
-		case OPTION_DATAPLANE:
-			options.dataplane_socket = optarg;
-			break;
-		case OPTION_DETACH:
-			detach = true;
-			break;
-		case 'v':
-			level = GW_LOG_DEBUG;
-			break;
-		case 'V':
-		case 'h':
-			fputs(letter == 'h' ? help : "guideway-control " GW_VERSION "\n", stdout);
-			return EXIT_DONE;
-		default:
-			return EXIT_USAGE; /* getopt has said why */
-		}
+		status = option_take(&line, letter);
+		if (status >= 0)
+			return status;
 	}
 	if (optind < argc) {
 		fprintf(stderr, "guideway-control: unexpected \"%s\"; see --help\n", argv[optind]);
 		return EXIT_USAGE;
 	}
-	if (test)
-		return gw_config_check_report(options.config, false, stdout, stderr);
-	gw_log_open("guideway-control", level);
-	if (detach)
-		return detach_xdp(&options);
+	if (line.test)
+		return gw_config_check_report(line.options.config, false, stdout, stderr);
+	gw_log_open("guideway-control", line.level);
+	if (line.detach)
+		return detach_xdp(&line.options);
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		gw_log_error("cannot start libcurl");
 		return EXIT_FAILED;
 	}
-	status = gw_daemon_run(&options);
+	status = gw_daemon_run(&line.options);
 	curl_global_cleanup();
 	return status;
 }
