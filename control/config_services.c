@@ -49,12 +49,27 @@ static int compare_claims(const void *x, const void *y)
 	return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
+static char *format_ports(const struct gw_config_service_ports *ports, char text[static 16])
+{
+	const struct gw_config_range *range = &ports->range;
+
+	if (!range->low && range->high == UINT16_MAX)
+		snprintf(text, 16, "any");
+	else if (range->low == range->high)
+		snprintf(text, 16, "%u", range->low);
+	else
+		snprintf(text, 16, "%u-%u", range->low, range->high);
+	return text;
+}
+
 static void report_clash(struct config_walk *walk, const struct claim *a, const struct claim *b)
 {
 	const struct claim *first = a->order < b->order ? a : b, *second = first == a ? b : a;
 	char path[CONFIG_PATH_MAX], where[CONFIG_PLACE_TEXT], prefix[GW_PREFIX_TEXT];
+	char ports[16], other[16];
 
 	gw_prefix_format(second->prefix, prefix);
+	format_ports(second->ports, ports);
 	if (first->service == second->service && first->address != second->address)
 		config_bad_at(walk, &second->address->place,
 			config_service_path(walk, second->service, ".addresses", path),
@@ -62,17 +77,13 @@ static void report_clash(struct config_walk *walk, const struct claim *a, const 
 	else if (first->service == second->service)
 		config_bad_at(walk, &second->ports->place,
 			config_service_path(walk, second->service, ".ports", path),
-			"%u-%u overlaps %u-%u, which is as wide", second->ports->range.low,
-			second->ports->range.high, first->ports->range.low,
-			first->ports->range.high);
+			"%s overlaps %s, which is as wide", ports,
+			format_ports(first->ports, other));
 	else
 		config_bad_at(walk, &second->address->place,
 			config_service_path(walk, second->service, ".addresses", path),
-			"%s on %s ports %u-%u is claimed with equal rank by service %s (%s): one "
-			"packet needs one "
-			"service",
-			prefix, gw_config_protocol_name(second->service->protocol),
-			second->ports->range.low, second->ports->range.high,
+			"%s %s ports %s is claimed with equal rank by service %s (%s)", prefix,
+			gw_config_protocol_name(second->service->protocol), ports,
 			first->service->name ? first->service->name : "?",
 			config_place_text(&first->service->place, &second->service->place, where));
 }
@@ -161,53 +172,79 @@ static int compare_addresses(const void *a, const void *b)
 	return memcmp(a, b, 16);
 }
 
+/* The addresses that packets are sent to or from, sorted; NULL without memory. */
+static uint8_t (*underlay_collect(struct config_walk *walk, size_t *count))[16]
+{
+	const struct gw_config *config = walk->config;
+	const struct gw_config_node *node = &config->node;
+	uint8_t(*list)[16];
+	size_t total = 2, at = 0;
+
+	for (size_t i = 0; i < config->pool_count; i++)
+		total += config->pools[i].backend_count;
+	list = config_alloc(walk, total, sizeof(*list));
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < config->pool_count; i++) {
+		const struct gw_config_pool *pool = &config->pools[i];
+
+		for (size_t b = 0; b < pool->backend_count; b++) {
+			if (pool->backends[b].address_place.file)
+				memcpy(list[at++], pool->backends[b].address, sizeof(*list));
+		}
+	}
+	if (node->has_source_ipv4)
+		memcpy(list[at++], node->source_ipv4, sizeof(*list));
+	if (node->has_source_ipv6)
+		memcpy(list[at++], node->source_ipv6, sizeof(*list));
+	qsort(list, at, sizeof(*list), compare_addresses);
+	*count = at;
+	return list;
+}
+
+static void underlay_search(struct config_walk *walk, const struct gw_config_service *service,
+	const uint8_t (*underlay)[16], size_t count)
+{
+	for (size_t i = 0; i < service->address_count; i++) {
+		const struct gw_prefix *prefix = &service->addresses[i].prefix;
+		char path[CONFIG_PATH_MAX], text[GW_PREFIX_TEXT];
+
+		if (prefix->length != 128 || !bsearch(prefix->address, underlay, count,
+						     sizeof(*underlay), compare_addresses))
+			continue;
+		config_bad_at(walk, &service->addresses[i].place,
+			config_service_path(walk, service, ".addresses", path),
+			"%s is also the address of a backend or of the node: packets would go "
+			"round in circles",
+			gw_prefix_format(prefix, text));
+	}
+}
+
 /* A packet for a service address would be sent to that address again, and again. */
 static void underlay_check(struct config_walk *walk)
 {
 	const struct gw_config *config = walk->config;
-	uint8_t(*underlay)[16];
-	size_t count = 0, total = 2;
+	size_t count = 0;
+	uint8_t(*underlay)[16] = underlay_collect(walk, &count);
 
-	for (size_t i = 0; i < config->pool_count; i++)
-		total += config->pools[i].backend_count;
-	underlay = config_alloc(walk, total, sizeof(*underlay));
-	if (!underlay)
-		return;
-	for (size_t i = 0; i < config->pool_count; i++)
-		for (size_t b = 0; b < config->pools[i].backend_count; b++)
-			if (config->pools[i].backends[b].address_place.file)
-				memcpy(underlay[count++], config->pools[i].backends[b].address, 16);
-	if (config->node.has_source_ipv4)
-		memcpy(underlay[count++], config->node.source_ipv4, 16);
-	if (config->node.has_source_ipv6)
-		memcpy(underlay[count++], config->node.source_ipv6, 16);
-	qsort(underlay, count, sizeof(*underlay), compare_addresses);
-	for (size_t i = 0; i < config->service_count; i++) {
-		const struct gw_config_service *service = &config->services[i];
-
-		for (size_t a = 0; a < service->address_count; a++) {
-			const struct gw_prefix *prefix = &service->addresses[a].prefix;
-			char path[CONFIG_PATH_MAX], text[GW_PREFIX_TEXT];
-
-			if (prefix->length != 128 || !bsearch(prefix->address, underlay, count,
-							     sizeof(*underlay), compare_addresses))
-				continue;
-			config_bad_at(walk, &service->addresses[a].place,
-				config_service_path(walk, service, ".addresses", path),
-				"%s is also the address of a backend or of the node: packets would "
-				"go round in "
-				"circles",
-				gw_prefix_format(prefix, text));
-		}
-	}
+	for (size_t i = 0; underlay && i < config->service_count; i++)
+		underlay_search(walk, &config->services[i], underlay, count);
 }
 
 void config_services_check(struct config_walk *walk)
 {
+	struct gw_place start = {.file = walk->sources.list[0]->name, .line = 1, .column = 1};
 	size_t total = claim_total(walk->config);
-	struct claim *claims = config_alloc(walk, total ? total : 1, sizeof(*claims));
+	struct claim *claims;
 	size_t count;
 
+	if (total > GW_MAX_SPANS) {
+		config_bad_at(walk, &start, "services",
+			"addresses times ports of all services are %zu, more than the %u that fit",
+			total, GW_MAX_SPANS);
+		return;
+	}
+	claims = config_alloc(walk, total, sizeof(*claims));
 	if (!claims)
 		return;
 	count = collect(walk->config, claims);
