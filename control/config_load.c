@@ -118,6 +118,12 @@ static void include_read(struct config_walk *walk, const yaml_node_t *node, cons
 	free(text);
 }
 
+/* A folder that is not there holds no files; one that cannot be read may. */
+static int folder_error(const char *path, int error)
+{
+	return error != ENOENT;
+}
+
 static bool include_element(struct config_walk *walk, const yaml_node_t *node)
 {
 	const char *text = config_text(walk, node);
@@ -131,7 +137,7 @@ static bool include_element(struct config_walk *walk, const yaml_node_t *node)
 	pattern = path_resolve(walk, text);
 	if (!pattern)
 		return false;
-	error = glob(pattern, GLOB_ERR, NULL, &found);
+	error = glob(pattern, 0, folder_error, &found);
 	if (error == GLOB_NOSPACE) {
 		walk->status = -ENOMEM;
 	} else if (error && (error != GLOB_NOMATCH || !strpbrk(pattern, "*?["))) {
@@ -231,7 +237,8 @@ static struct config_source *key_source(struct config_walk *walk, const char *ke
 static void root_key_read(struct config_walk *walk, const struct config_key *key)
 {
 	struct config_source *first = key_source(walk, key->name);
-	bool joined = key->read == config_read_sections || key->read == config_read_version;
+	bool joined = key->read == config_read_sections || key->read == config_read_version ||
+		      key->read == config_read_include; /* which has its own word */
 
 	for (size_t i = 0; i < walk->sources.count && first && !walk->status; i++) {
 		struct config_source *source = walk->sources.list[i];

@@ -38,7 +38,10 @@ static void bad_add(struct config_walk *walk, const struct config_step *step,
 	struct gw_place place = config_mark_place(walk->source, &node->start_mark);
 	char path[CONFIG_PATH_MAX];
 
-	if (config_error_addv(walk->errors, &place, config_step_path(step, path), format, args))
+	if (config_errors_full(walk->errors))
+		walk->errors->omitted++; /* a message that nobody sees is not made */
+	else if (config_error_addv(
+			 walk->errors, &place, config_step_path(step, path), format, args))
 		walk->status = -ENOMEM;
 }
 

@@ -258,23 +258,25 @@ int config_source_parse(
 	struct config_source *source, const char *text, size_t len, struct gw_config_errors *errors)
 {
 	struct gw_place start = {.file = source->name, .line = 1, .column = 1};
+	yaml_node_t *root;
 	int error = source_scan(source, text, len, errors);
 
 	if (!error)
 		error = source_build(source, text, len, errors);
 	if (error)
 		return error;
-	source->root = yaml_document_get_root_node(&source->document);
-	if (!source->root) {
+	root = yaml_document_get_root_node(&source->document);
+	if (!root) {
 		error = config_error_add(errors, &start, "", "the file is empty");
 		return error ? error : -EINVAL;
 	}
-	if (source->root->type != YAML_MAPPING_NODE) {
-		start = config_mark_place(source, &source->root->start_mark);
+	if (root->type != YAML_MAPPING_NODE) {
+		start = config_mark_place(source, &root->start_mark);
 		error = config_error_add(errors, &start, "",
 			"a configuration is keys with values, such as 'version: 1'");
 		return error ? error : -EINVAL;
 	}
+	source->root = root;
 	return 0;
 }
 

@@ -21,7 +21,7 @@
 struct config_source {
 	const char *name; /* as messages name it; lives as long as the model */
 	yaml_document_t document;
-	yaml_node_t *root; /* a mapping */
+	yaml_node_t *root; /* a mapping; NULL: not read, or no configuration */
 	bool loaded;
 };
 

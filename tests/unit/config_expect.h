@@ -47,7 +47,10 @@ static inline void marks_take(char *text, struct marks *marks)
 			marks->column[marks->count++] = column;
 			continue;
 		}
-		column = *from == '\n' ? 1 : column + 1;
+		if (*from == '\n')
+			column = 1;
+		else if (((unsigned char)*from & 0xc0) != 0x80) /* characters, not bytes */
+			column++;
 		line += *from == '\n';
 		*to++ = *from;
 	}
