@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/xdp_tables.h"
 
+#include "abi/encap.h"
 #include "xdp_lb.skel.h"
 
 #include <bpf/bpf.h>
@@ -93,7 +94,7 @@ static void store_backends(
 			continue;
 		if (wanted.next_hop < snapshot->data->next_hops.count) {
 			wanted.link = hops[wanted.next_hop].link;
-			wanted.mtu = (uint16_t)hops[wanted.next_hop].mtu;
+			wanted.mtu = (uint16_t)gw_mtu_lower(wanted.mtu, hops[wanted.next_hop].mtu);
 		}
 		store_backend(live, &wanted, keep_links && same);
 	}

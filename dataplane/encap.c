@@ -44,15 +44,14 @@ static void clear_offloads(struct rte_mbuf *mbuf)
 	mbuf->vlan_tci = 0;
 }
 
-/* What the packet may measure outside: the route's word, but never more than the port's. */
-static uint32_t egress_mtu(
-	const struct gw_engine *engine, const struct gw_live_hop *hop, const struct gw_link *link)
+/* What the packet may measure outside: the least of the pool's, the route's and the port's word. */
+static uint32_t egress_mtu(const struct gw_engine *engine, const struct gw_backend *backend,
+	const struct gw_live_hop *hop, const struct gw_link *link)
 {
-	uint32_t mtu = hop->mtu;
+	uint32_t mtu = gw_mtu_lower(backend->mtu, hop->mtu);
 
-	if (link->port < engine->port_count && (!mtu || mtu > engine->port[link->port].mtu))
-		mtu = engine->port[link->port].mtu;
-	return mtu;
+	return link->port < engine->port_count ? gw_mtu_lower(mtu, engine->port[link->port].mtu)
+					       : mtu;
 }
 
 /* The verdict of one packet, and its frame as it leaves. The order of the drops is XDP's too. */
@@ -65,7 +64,7 @@ static void encap_one(struct gw_worker *worker, struct rte_mbuf *mbuf,
 	const struct gw_link link = gw_link_load(&hop->link);
 	uint8_t *frame;
 
-	if (unlikely(gw_encap_too_big(packet, backend, egress_mtu(engine, hop, &link)))) {
+	if (unlikely(gw_encap_too_big(packet, backend, egress_mtu(engine, backend, hop, &link)))) {
 		gw_result_drop(result, GW_DROP_TOO_BIG);
 		return;
 	}

@@ -24,6 +24,12 @@ GW_INLINE uint32_t gw_encap_overhead(const struct gw_backend *backend)
 	return backend->family == GW_IPV4 ? GW_IPV4_HEADER : GW_IPV6_HEADER;
 }
 
+/* The smaller of two MTUs; 0 is one that is not known. */
+GW_INLINE uint32_t gw_mtu_lower(uint32_t a, uint32_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
 /* True when the packet, once encapsulated, exceeds the egress link's MTU (0: not known, 1500). */
 GW_INLINE bool gw_encap_too_big(
 	const struct gw_packet *packet, const struct gw_backend *backend, uint32_t mtu)

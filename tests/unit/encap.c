@@ -141,6 +141,15 @@ static void the_largest_packet_is_the_mtu_less_the_outer_header(void)
 	CU_ASSERT_TRUE(gw_encap_too_big(&packet, &backend_v4, 65535));
 }
 
+static void the_lower_mtu_counts_and_an_unknown_one_does_not(void)
+{
+	CU_ASSERT_EQUAL(gw_mtu_lower(1400, 1500), 1400);
+	CU_ASSERT_EQUAL(gw_mtu_lower(1500, 1400), 1400);
+	CU_ASSERT_EQUAL(gw_mtu_lower(0, 1400), 1400);
+	CU_ASSERT_EQUAL(gw_mtu_lower(1400, 0), 1400);
+	CU_ASSERT_EQUAL(gw_mtu_lower(0, 0), 0);
+}
+
 static void the_ethernet_header_comes_from_the_link(void)
 {
 	static const uint8_t expected[14] = {2, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0x86, 0xdd};
@@ -167,6 +176,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(the_checksum_is_right_whatever_the_fields),
 	GW_TEST(only_the_ip_length_counts_towards_the_outer_length),
 	GW_TEST(the_largest_packet_is_the_mtu_less_the_outer_header),
+	GW_TEST(the_lower_mtu_counts_and_an_unknown_one_does_not),
 	GW_TEST(the_ethernet_header_comes_from_the_link),
 };
 
