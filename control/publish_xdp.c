@@ -235,6 +235,7 @@ int gw_publisher_xdp_open(uv_loop_t *loop, const struct gw_publisher_xdp_options
 	struct gw_xdp_object_options object = {
 		.pin_dir = options->pin_dir, .flows = options->config->dataplane.flows};
 	struct publisher *publisher = calloc(1, sizeof(*publisher));
+	bool fresh;
 	int error;
 
 	if (!publisher)
@@ -243,6 +244,7 @@ int gw_publisher_xdp_open(uv_loop_t *loop, const struct gw_publisher_xdp_options
 	publisher->events = *events;
 	publisher->pin_dir = strdup(options->pin_dir);
 	error = publisher->pin_dir ? gw_xdp_object_open(&publisher->object, &object) : -ENOMEM;
+	fresh = !error && !publisher->object.adopted;
 	if (!error)
 		error = gw_xdp_tables_init(&publisher->tables, &publisher->object);
 	if (!error)
@@ -255,6 +257,8 @@ int gw_publisher_xdp_open(uv_loop_t *loop, const struct gw_publisher_xdp_options
 			loop, &publisher->object, &publisher->ports, &publisher->links);
 	if (error) {
 		publisher_free(publisher);
+		if (fresh)
+			gw_publisher_xdp_detach(options->pin_dir);
 		return error;
 	}
 	start_timers(loop, publisher);

@@ -19,11 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_SIZE 4300
+#define PATH_SIZE   4300
+#define LINK_PREFIX "link_"
 
+/* A bpffs takes no dots in names, an interface has no colon in its own: eth1.5 is link_eth1:5. */
 static char *link_path(char path[static PATH_SIZE], const char *pin_dir, const char *interface)
 {
-	snprintf(path, PATH_SIZE, "%s/link_%s", pin_dir, interface);
+	int folder = snprintf(path, PATH_SIZE, "%s/", pin_dir);
+
+	snprintf(path + folder, (size_t)(PATH_SIZE - folder), LINK_PREFIX "%s", interface);
+	for (char *at = path + folder; *at; at++)
+		if (*at == '.')
+			*at = ':';
 	return path;
 }
 
@@ -155,6 +162,7 @@ static int attach_new(const struct gw_xdp_object *object, const char *pin_dir,
 	error = bpf_obj_pin(fd, link_path(path, pin_dir, port->name)) ? -errno : 0;
 	if (error)
 		gw_log_error("%s: cannot pin: %s", path, strerror(-error));
+	port->link_made = !error;
 	close(fd);
 	return error;
 }
@@ -217,10 +225,44 @@ static int tell_port(
 	return 0;
 }
 
+/* True when the pin is the link of one of the ports. */
+static bool link_wanted(const struct gw_xdp_ports *ports, const char *pin_dir, const char *pin)
+{
+	char path[PATH_SIZE];
+
+	for (uint32_t i = 0; i < ports->count; i++)
+		if (!strcmp(strrchr(link_path(path, pin_dir, ports->port[i].name), '/') + 1, pin))
+			return true;
+	return false;
+}
+
+/* Lets go of interfaces that the configuration no longer names. */
+static void detach_strays(const char *pin_dir, const struct gw_xdp_ports *ports)
+{
+	DIR *folder = opendir(pin_dir);
+	struct dirent *entry;
+	char path[PATH_SIZE];
+
+	while (folder && (entry = readdir(folder))) {
+		if (strncmp(entry->d_name, LINK_PREFIX, strlen(LINK_PREFIX)) ||
+			link_wanted(ports, pin_dir, entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", pin_dir, entry->d_name);
+		if (unlink(path))
+			gw_log_warning("%s: cannot be removed: %s", path, strerror(errno));
+		else
+			gw_log_info("interface %s: detached, dataplane.interfaces names it no more",
+				entry->d_name + strlen(LINK_PREFIX));
+	}
+	if (folder)
+		closedir(folder);
+}
+
 int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 	const struct gw_config_dataplane *dataplane, struct gw_xdp_ports *ports)
 {
 	struct gw_xdp_ports made = {.count = 0};
+	char path[PATH_SIZE];
 	int error = 0;
 
 	/* All must be there before the first is touched. */
@@ -232,9 +274,14 @@ int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 		__atomic_store_n(&object->config->port_count, made.count, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < made.count && !error; i++)
 		error = attach_port(object, pin_dir, &made.port[i], dataplane->interfaces[i].mode);
-	if (!error)
-		*ports = made;
-	return error;
+	for (uint32_t i = 0; i < made.count && error; i++)
+		if (made.port[i].link_made)
+			unlink(link_path(path, pin_dir, made.port[i].name));
+	if (error)
+		return error;
+	detach_strays(pin_dir, &made);
+	*ports = made;
+	return 0;
 }
 
 int gw_xdp_port_add(
@@ -269,7 +316,7 @@ int gw_publisher_xdp_detach(const char *pin_dir)
 	for (int pass = 0; pass < 2; pass++) {
 		rewinddir(folder);
 		while ((entry = readdir(folder))) {
-			bool link = !strncmp(entry->d_name, "link_", 5),
+			bool link = !strncmp(entry->d_name, LINK_PREFIX, strlen(LINK_PREFIX)),
 			     map = !strncmp(entry->d_name, "gw_", 3);
 
 			if (pass == 0 ? !link : !map)

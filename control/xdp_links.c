@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/xdp_links.h"
 
+#include "abi/encap.h"
 #include "base/address.h"
 #include "base/log.h"
 #include "base/resolver.h"
@@ -12,6 +13,10 @@
 struct reached {
 	uint8_t address[16];
 	uint32_t backend;
+	uint16_t mtu; /* the pool's; 0: as the link says */
+	/* The entry's link is of this process's finding, so it may be cleared too. One adopted from
+	 * a former process goes on being used until there is a better answer. */
+	bool found;
 };
 
 struct gw_xdp_links {
@@ -47,23 +52,33 @@ static size_t first_of(const struct gw_xdp_links *links, const uint8_t address[s
 	return low;
 }
 
-static void store(struct gw_xdp_links *links, const struct gw_resolved *resolved)
+static void store_one(
+	struct gw_xdp_links *links, struct reached *reached, const struct gw_resolved *resolved)
 {
+	uint32_t mtu = gw_mtu_lower(resolved->mtu, reached->mtu);
 	struct gw_link link = {.flags = 0};
-	uint16_t mtu = resolved->mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)resolved->mtu;
-	int port = resolved->ifindex
-			   ? gw_xdp_port_add(links->object, links->ports, resolved->ifindex)
-			   : -1;
+	int port = -1;
 
-	if (resolved->state == GW_RESOLUTION_DONE && port >= 0) {
+	if (resolved->state == GW_RESOLUTION_DONE)
+		port = gw_xdp_port_add(links->object, links->ports, resolved->ifindex);
+	if (port >= 0) {
 		memcpy(link.destination_mac, resolved->destination_mac, 6);
 		memcpy(link.source_mac, resolved->source_mac, 6);
 		link.port = (uint16_t)port;
 		link.flags = GW_LINK_RESOLVED;
+		reached->found = true;
+	} else if (!reached->found) {
+		return;
 	}
+	gw_xdp_link_store(&links->object->backends[reached->backend], &link,
+		mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)mtu);
+}
+
+static void store(struct gw_xdp_links *links, const struct gw_resolved *resolved)
+{
 	for (size_t i = first_of(links, resolved->address);
 		i < links->count && !memcmp(links->reached[i].address, resolved->address, 16); i++)
-		gw_xdp_link_store(&links->object->backends[links->reached[i].backend], &link, mtu);
+		store_one(links, &links->reached[i], resolved);
 }
 
 static void on_change(void *owner, const struct gw_resolved *resolved)
@@ -128,6 +143,14 @@ int gw_xdp_links_open(uv_loop_t *loop, struct gw_xdp_object *object, struct gw_x
 	return 0;
 }
 
+static bool found_before(const struct gw_xdp_links *links, const uint8_t address[static 16])
+{
+	size_t i = first_of(links, address);
+
+	return i < links->count && !memcmp(links->reached[i].address, address, 16) &&
+	       links->reached[i].found;
+}
+
 int gw_xdp_links_follow(struct gw_xdp_links *links, const struct gw_snapshot *snapshot)
 {
 	const struct gw_backend *backends =
@@ -145,6 +168,8 @@ int gw_xdp_links_follow(struct gw_xdp_links *links, const struct gw_snapshot *sn
 			continue;
 		memcpy(reached[count].address, backends[i].outer_destination.bytes, 16);
 		memcpy(addresses[count], reached[count].address, 16);
+		reached[count].mtu = backends[i].mtu;
+		reached[count].found = found_before(links, reached[count].address);
 		reached[count++].backend = (uint32_t)i;
 	}
 	qsort(reached, count, sizeof(*reached), by_address);
@@ -155,11 +180,11 @@ int gw_xdp_links_follow(struct gw_xdp_links *links, const struct gw_snapshot *sn
 	error = gw_resolver_track(links->resolver, addresses, count);
 	/* A backend that is new at an address known already has no change to wait for. */
 	for (size_t i = 0; i < count && !error; i++) {
-		const struct reached *one = &links->reached[i];
+		struct reached *one = &links->reached[i];
 		const struct gw_resolved *resolved = gw_resolver_get(links->resolver, one->address);
 
-		if (resolved && !links->object->backends[one->backend].link.flags)
-			store(links, resolved);
+		if (resolved)
+			store_one(links, one, resolved);
 	}
 out:
 	free(reached);

@@ -212,12 +212,12 @@ static int start_config(struct gw_xdp_object *object)
 			config->abi_version, GW_XDP_ABI_VERSION);
 		return -EPROTO;
 	}
+	config->bucket_mask = object->bucket_count - 1;
 	if (config->abi_version)
 		return 0;
 	if (getrandom(&config->flow_seed, sizeof(config->flow_seed), 0) !=
 		sizeof(config->flow_seed))
 		return -EIO;
-	config->bucket_mask = object->bucket_count - 1;
 	/* A service index that nobody set must not read as pool 0. */
 	for (uint32_t i = 0; i < GW_MAX_SERVICES; i++)
 		object->services[i].pool = GW_NONE;
