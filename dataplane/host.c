@@ -84,6 +84,8 @@ static int open_taps(struct gw_host *host)
 	for (uint16_t i = 0; i < host->engine->port_count && !error; i++)
 		if (wants_tap(&host->engine->port[i]))
 			error = open_tap(host, &host->engine->port[i]);
+		else if (!host->engine->port[i].kernel_has_copy)
+			host->engine->port[i].no_host_path = true;
 	return error;
 }
 

@@ -28,15 +28,22 @@ static void burst_begin(
 static void hand_to_host(struct gw_worker *worker, struct rte_mbuf *mbuf, uint16_t port,
 	struct gw_result *result, struct gw_counters *counters)
 {
+	enum gw_drop reason = GW_DROP_HOST_FULL;
+
 	if (worker->engine->port[port].kernel_has_copy) {
 		rte_pktmbuf_free(mbuf);
-	} else if (!worker->to_host || rte_ring_sp_enqueue(worker->to_host, mbuf) != 0) {
-		rte_pktmbuf_free(mbuf);
-		gw_result_drop(result, GW_DROP_HOST_FULL);
-		gw_count(&counters->drops[GW_DROP_HOST_FULL], 1);
+		gw_count(&counters->to_host, 1);
 		return;
 	}
-	gw_count(&counters->to_host, 1);
+	if (worker->engine->port[port].no_host_path)
+		reason = GW_DROP_NO_HOST_PATH;
+	else if (worker->to_host && rte_ring_sp_enqueue(worker->to_host, mbuf) == 0) {
+		gw_count(&counters->to_host, 1);
+		return;
+	}
+	rte_pktmbuf_free(mbuf);
+	gw_result_drop(result, reason);
+	gw_count(&counters->drops[reason], 1);
 }
 
 static void count_traffic(struct gw_traffic *traffic, uint32_t bytes)

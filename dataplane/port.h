@@ -26,6 +26,7 @@ struct gw_port {
 	int socket;	      /* NUMA node; SOCKET_ID_ANY when it has none */
 	bool steer;	      /* our steering program feeds it */
 	bool kernel_has_copy; /* the kernel sees every frame too: nothing is handed to it again */
+	bool no_host_path;    /* frames for the host cannot reach its stack; host.c */
 	bool any_mac;	      /* take frames to any destination MAC (replay) */
 	bool rx_interrupts;   /* its receive queues can wake a worker */
 	bool link_up;	      /* written by the host thread (atomic) */

@@ -35,7 +35,9 @@ enum gw_verdict {
 		"the backend's next hop has no route or no link-layer address")                    \
 	X(TOO_BIG, "too_big", "larger than the egress MTU leaves after encapsulation")             \
 	X(NO_HEADROOM, "no_headroom", "no room in the buffer for the outer headers")               \
-	X(HOST_FULL, "host_full", "the path to the host's stack was full")
+	X(HOST_FULL, "host_full", "the path to the host's stack was full")                         \
+	X(NO_HOST_PATH, "no_host_path",                                                            \
+		"for the host, but the port has no way to its stack (af_xdp)")
 
 enum gw_drop {
 #define GW_DROP_ENUM(NAME, name, text) GW_DROP_##NAME,
