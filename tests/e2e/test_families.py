@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every family inside every family, TCP and UDP, and packets counted one by one."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from labkit import process, view
+
+import paths
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ECHO = ["203.0.113.40", "2001:db8:113::40"]
+COMBINATIONS = [
+    ("203.0.113.40", "decap_4in4"),
+    ("2001:db8:113::40", "decap_6in4"),
+    ("203.0.113.60", "decap_4in6"),
+    ("2001:db8:113::60", "decap_6in6"),
+]
+
+
+@pytest.fixture(scope="module", params=paths.EVERY)
+def lab(request, make_module_lab):
+    made = make_module_lab(config=f"{HERE}/wide.yaml", **request.param)
+    for node in made.plan.bs:
+        argv, env = made.command(node.name, ["/usr/bin/python3", f"{HERE}/udp_echo.py", "serve", node.name])
+        process.spawn(argv, f"{made.node_dir(node)}/echo.log", env)
+    process.wait_for("every backend of both pools", lambda: healthy(made) == 6, 20, 0.1)
+    return made
+
+
+def healthy(lab):
+    listed = lab.json("lb1", ["guideway", "backend", "list"])
+    return sum(one["health"] == "up" and one["slots"] > 0 for one in listed)
+
+
+def send_start(lab, address, seconds, flows=12, rate=400):
+    command = ["/usr/bin/python3", f"{HERE}/udp_echo.py", "send", address]
+    argv, env = lab.command("client", [*command, str(seconds), str(flows), str(rate)])
+    return subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
+
+
+def taken(lab, counter):
+    return sum(
+        lab.json(node.name, ["guideway-decap", "stats", "eth1"])[0]["packets"][counter] for node in lab.plan.bs
+    )
+
+
+@pytest.mark.parametrize("address,counter", COMBINATIONS)
+def test_http_through_every_combination_of_families(lab, address, counter):
+    before = taken(lab, counter)
+    url = f"http://[{address}]/" if ":" in address else f"http://{address}/"
+    for _ in range(5):
+        status, out, err = lab.run("client", ["curl", "-sS", "--fail", "--max-time", "5", url])
+        assert status == 0, err
+        assert out.strip() in ("b1", "b2", "b3")
+    # SYN, ACK, request, ACK of the answer, FIN at the least
+    assert taken(lab, counter) >= before + 5 * 4
+
+
+@pytest.mark.parametrize("address", ECHO)
+def test_every_datagram_is_answered_and_a_flow_stays_with_its_backend(lab, address):
+    told = json.loads(send_start(lab, address, 2).communicate()[0])
+    assert told["sent"] > 500 and told["lost"] == []
+    assert all(len(names) == 1 for names in told["by"].values())
+    assert len({names[0] for names in told["by"].values()}) > 1
+
+
+def test_not_one_datagram_is_lost_when_control_is_killed_and_returns(lab):
+    sender = send_start(lab, ECHO[0], 6)
+    time.sleep(1)
+    lab.stop("lb1", "control", signal.SIGKILL)
+    time.sleep(2)
+    lab.start("lb1", "control")
+    told = json.loads(sender.communicate()[0])
+    assert told["sent"] > 1500 and told["lost"] == []
+    assert all(len(names) == 1 for names in told["by"].values())
+    process.wait_for("every backend of both pools", lambda: healthy(lab) == 6, 20, 0.1)
+
+
+def test_a_client_that_never_pauses_leaves_a_dead_backend(lab):
+    sender = send_start(lab, ECHO[1], 7)
+    time.sleep(1)
+    lab.stop("b3", "nginx", signal.SIGKILL)  # its health check; the echo server goes on, unasked
+
+    def down():
+        listed = lab.json("lb1", ["guideway", "backend", "list"])
+        return all(one["health"] == "down" for one in listed if one["name"] == "b3")
+
+    process.wait_for("b3 to be down", down, 10, 0.05)
+    time.sleep(0.5)
+    quiet = view.decapsulated(lab, "b3")
+    time.sleep(1)
+    assert view.decapsulated(lab, "b3") == quiet
+    told = json.loads(sender.communicate()[0])
+    lab.start("b3", "nginx")
+    assert told["lost"] == []
+    moved = [names for names in told["by"].values() if names[0] == "b3"]
+    assert moved and all(len(names) == 2 for names in moved)
+    assert all(len(names) == 1 for names in told["by"].values() if names[0] != "b3")
+    process.wait_for("every backend of both pools", lambda: healthy(lab) == 6, 20, 0.1)
+
+
+    
