@@ -366,7 +366,7 @@ static const struct option_row {
 	{"--seed", TAKES_SET | TAKES_SCENARIO | TAKES_BENCH, set_seed},
 	{"--size", TAKES_SET | TAKES_SCENARIO | TAKES_BENCH, set_size},
 	{"--vnodes", TAKES_SET | TAKES_SCENARIO | TAKES_BENCH, set_vnodes},
-	{"--capacity", TAKES_SET | TAKES_SCENARIO, set_capacity},
+	{"--capacity", TAKES_SET | TAKES_SCENARIO | TAKES_BENCH, set_capacity},
 	{"--probes", TAKES_SET | TAKES_SCENARIO | TAKES_BENCH, set_probes},
 	{"--member", TAKES_SET, set_member},
 	{"--members-from", TAKES_SET, set_members_from},
