@@ -1,384 +1,394 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "resolver.h"
-
-#include "rtnetlink.h"
-
-#include <libmnl/libmnl.h>
+#include "base/address.h"
+#include "base/resolver_internal.h"
 
 #include <errno.h>
 #include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define PROBE_INTERVAL_MS   500
-#define REROUTE_INTERVAL_MS 200
-#define OWN_STEP_MS	    100 /* our own step into FAILED is told back within this */
-#define NONE		    UINT32_MAX
-/* States in which the kernel itself would send to the neighbour. */
-#define NUD_USABLE (NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
+/* Above so many addresses at once, routes are looked up at most this often, whatever changes. */
+#define STORM_ADDRESSES	  256
+#define STORM_INTERVAL_MS 100
+#define LOOKUP_CHUNK	  64
 
-struct link {
-	struct rtnl_link info;
-	struct link *next;
-};
-
-/* One neighbour that at least one target is reached by. */
-struct via {
-	uint32_t ifindex;
-	uint8_t address[16];
-	uint16_t state;
-	bool has_mac; /* `mac` is the last one known to be right */
-	bool asking;  /* broadcast after an unanswered probe: `mac` holds until the kernel gives up
-		       */
-	uint8_t mac[6];
-	uint64_t probed_ms;
-	uint64_t asked_ms; /* when `asking` began */
-	uint32_t first_target;
-	uint32_t chain; /* next with the same hash */
-};
-
-struct target {
-	struct gw_resolved resolved;
-	struct rtnl_route route;
-	uint32_t via;  /* NONE without a route */
-	uint32_t next; /* of the same via */
-	bool fresh;    /* never reported */
-};
-
-struct gw_resolver {
-	gw_resolver_change *change;
-	void *owner;
-	struct mnl_socket *query;
-	struct mnl_socket *listener;
-	struct link *links;
-	struct target *targets; /* sorted by address */
-	size_t target_count;
-	struct via *vias; /* made anew with each routing pass */
-	uint32_t via_count;
-	uint32_t *buckets; /* heads of via chains; bucket_mask + 1 */
-	uint32_t bucket_mask;
-	bool routes_changed;
-	uint64_t routed_ms;
-};
-
-static uint64_t now_ms(void)
+static int64_t clock_ms(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* ---- links */
-
-static struct link *link_find(const struct gw_resolver *resolver, uint32_t ifindex)
+static int address_compare(const struct gw_address *a, const struct gw_address *b)
 {
-	struct link *link = resolver->links;
-
-	while (link && link->info.ifindex != ifindex)
-		link = link->next;
-	return link;
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
-static void links_free(struct gw_resolver *resolver)
+static void path_link(struct path *path)
 {
-	while (resolver->links) {
-		struct link *next = resolver->links->next;
+	path->previous = NULL;
+	path->next = path->neighbour->users;
+	if (path->next)
+		path->next->previous = path;
+	path->neighbour->users = path;
+}
 
-		free(resolver->links);
-		resolver->links = next;
+static void paths_free(struct gw_resolver *resolver, struct path *paths, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct path *path = &paths[i];
+
+		if (path->previous)
+			path->previous->next = path->next;
+		else
+			path->neighbour->users = path->next;
+		if (path->next)
+			path->next->previous = path->previous;
+		gw_resolver_neighbour_release(resolver, path->neighbour);
 	}
+	free(paths);
 }
 
-/* ---- vias */
-
-static uint32_t via_hash(uint32_t ifindex, const uint8_t address[static 16])
+static void target_free(struct gw_resolver *resolver, struct target *target)
 {
-	uint32_t hash = 2166136261u ^ ifindex; /* FNV-1a */
-
-	for (int i = 0; i < 16; i++)
-		hash = (hash ^ address[i]) * 16777619u;
-	return hash ^ hash >> 15;
+	paths_free(resolver, target->paths, target->path_count);
+	free(target);
 }
 
-static struct via *via_find(
-	const struct gw_resolver *resolver, uint32_t ifindex, const uint8_t address[static 16])
+/* Spreads addresses over the paths of a multipath route; which path an address gets only has to
+ * stay the same. */
+static uint32_t address_spread(const struct gw_address *address)
 {
-	uint32_t i;
+	uint32_t hash = 2166136261u; /* FNV-1a */
 
-	if (!resolver->buckets)
-		return NULL;
-	i = resolver->buckets[via_hash(ifindex, address) & resolver->bucket_mask];
-	while (i != NONE) {
-		struct via *via = &resolver->vias[i];
-
-		if (via->ifindex == ifindex && !memcmp(via->address, address, 16))
-			return via;
-		i = via->chain;
-	}
-	return NULL;
+	for (size_t i = 0; i < sizeof(address->bytes); i++)
+		hash = (hash ^ address->bytes[i]) * 16777619u;
+	return hash;
 }
 
-/* ---- answers */
-
-static void target_refresh(struct gw_resolver *resolver, struct target *target)
+/* Fills in the answer by one path. Without its link the answer is as without a route. */
+static void path_resolve(const struct gw_resolver *resolver, const struct target *target,
+	const struct path *path, struct gw_resolved *resolved)
 {
-	const struct via *via = target->via == NONE ? NULL : &resolver->vias[target->via];
-	const struct link *link = via ? link_find(resolver, via->ifindex) : NULL;
-	struct gw_resolved next = {.state = GW_RESOLUTION_NO_ROUTE};
+	const struct neighbour *neighbour = path->neighbour;
+	const struct gw_link_report *link = gw_resolver_link(resolver, neighbour->ifindex);
 
-	memcpy(next.address, target->resolved.address, 16);
-	if (via && link && link->info.up && !link->info.gone) {
-		next.state = via->has_mac && link->info.has_mac ? GW_RESOLUTION_DONE
-								: GW_RESOLUTION_PENDING;
-		next.ifindex = via->ifindex;
-		next.mtu = target->route.mtu && target->route.mtu < link->info.mtu
-				   ? target->route.mtu
-				   : link->info.mtu;
-		memcpy(next.gateway, via->address, 16);
-		memcpy(next.source_mac, link->info.mac, 6);
-		if (via->has_mac)
-			memcpy(next.destination_mac, via->mac, 6);
-	}
-	if (!target->fresh && !memcmp(&next, &target->resolved, sizeof(next)))
+	if (!link || !link->up)
 		return;
-	target->fresh = false;
-	target->resolved = next;
+	resolved->state = GW_RESOLUTION_PENDING;
+	resolved->ifindex = neighbour->ifindex;
+	memcpy(resolved->gateway, neighbour->address.bytes, 16);
+	resolved->mtu = link->mtu;
+	if (target->route_mtu && target->route_mtu < link->mtu)
+		resolved->mtu = target->route_mtu;
+	if (!link->ethernet || !neighbour->has_mac)
+		return;
+	resolved->state = GW_RESOLUTION_DONE;
+	memcpy(resolved->source_mac, link->mac, 6);
+	memcpy(resolved->destination_mac, neighbour->mac, 6);
+}
+
+/* The best of the paths, beginning with the one that the address's hash names. */
+static void target_resolve(const struct gw_resolver *resolver, const struct target *target,
+	struct gw_resolved *resolved)
+{
+	struct gw_resolved none = {.state = GW_RESOLUTION_NO_ROUTE};
+	uint32_t first =
+		target->path_count ? address_spread(&target->address) % target->path_count : 0;
+
+	memcpy(none.address, target->address.bytes, 16);
+	*resolved = none;
+	for (uint32_t i = 0; i < target->path_count && resolved->state != GW_RESOLUTION_DONE; i++) {
+		struct gw_resolved other = none;
+
+		path_resolve(
+			resolver, target, &target->paths[(first + i) % target->path_count], &other);
+		if (other.state == GW_RESOLUTION_DONE || resolved->state == GW_RESOLUTION_NO_ROUTE)
+			*resolved = other;
+	}
+}
+
+void gw_resolver_evaluate(struct gw_resolver *resolver, struct target *target)
+{
+	struct gw_resolved resolved;
+
+	target_resolve(resolver, target, &resolved);
+	if (target->reported && !memcmp(&resolved, &target->resolved, sizeof(resolved)))
+		return;
+	target->resolved = resolved;
+	target->reported = true;
 	resolver->change(resolver->owner, &target->resolved);
 }
 
-static void refresh_all(struct gw_resolver *resolver)
+static void target_mark(struct gw_resolver *resolver, struct target *target)
+{
+	resolver->dirty_count += !target->dirty;
+	target->dirty = true;
+}
+
+static void all_targets_mark(struct gw_resolver *resolver)
+{
+	for (size_t i = 0;
+		resolver->dirty_count < resolver->target_count && i < resolver->target_count; i++)
+		target_mark(resolver, resolver->targets[i]);
+}
+
+static void all_targets_evaluate(struct gw_resolver *resolver)
 {
 	for (size_t i = 0; i < resolver->target_count; i++)
-		target_refresh(resolver, &resolver->targets[i]);
+		gw_resolver_evaluate(resolver, resolver->targets[i]);
 }
 
-static void refresh_via(struct gw_resolver *resolver, const struct via *via)
+static bool target_has_paths(const struct target *target, const struct gw_route *route)
 {
-	for (uint32_t i = via->first_target; i != NONE; i = resolver->targets[i].next)
-		target_refresh(resolver, &resolver->targets[i]);
-}
+	if (target->path_count != route->path_count)
+		return false;
+	for (uint32_t i = 0; i < route->path_count; i++) {
+		const struct gw_route_path *path = &route->paths[i];
+		const struct gw_address *via =
+			path->has_gateway ? &path->gateway : &target->address;
 
-/* ---- what the kernel tells */
-
-static void on_link(void *owner, const struct rtnl_link *info)
-{
-	struct gw_resolver *resolver = owner;
-	struct link *link = link_find(resolver, info->ifindex);
-
-	if (!link) {
-		link = calloc(1, sizeof(*link));
-		if (!link)
-			return; /* the next event or dump of this link tries again */
-		link->next = resolver->links;
-		resolver->links = link;
+		if (target->paths[i].neighbour->ifindex != path->ifindex ||
+			address_compare(&target->paths[i].neighbour->address, via))
+			return false;
 	}
-	link->info = *info;
-	resolver->routes_changed = true;
+	return true;
 }
 
-static void on_neighbour(void *owner, const struct rtnl_neighbour *neighbour)
+/* Replaces the target's paths. Without memory it keeps the old ones. */
+static int target_set_route(
+	struct gw_resolver *resolver, struct target *target, const struct gw_route *route)
 {
-	struct gw_resolver *resolver = owner;
-	struct via *via = via_find(resolver, neighbour->ifindex, neighbour->address);
+	struct path *paths = NULL, *old = target->paths;
+	uint32_t old_count = target->path_count, count = 0;
 
-	if (!via)
-		return;
-	via->state = neighbour->state;
-	if (neighbour->state & NUD_USABLE && neighbour->has_mac) {
-		via->has_mac = true;
-		via->asking = false;
-		memcpy(via->mac, neighbour->mac, 6);
-	} else if (!via->asking) {
-		via->has_mac = false;
-	} else if (neighbour->state == 0 ||
-		   (neighbour->state & NUD_FAILED && now_ms() - via->asked_ms > OWN_STEP_MS)) {
-		/* Not our own step into FAILED on the way to a broadcast: the kernel gave up. */
-		via->has_mac = false;
-		via->asking = false;
+	if (route->path_count) {
+		paths = calloc(route->path_count, sizeof(*paths));
+		if (!paths)
+			return -ENOMEM;
 	}
-	refresh_via(resolver, via);
-}
+	for (; count < route->path_count; count++) {
+		const struct gw_route_path *path = &route->paths[count];
 
-static void on_route(void *owner)
-{
-	((struct gw_resolver *)owner)->routes_changed = true;
-}
-
-static struct rtnl_events events_of(struct gw_resolver *resolver)
-{
-	return (struct rtnl_events){
-		.owner = resolver, .link = on_link, .neighbour = on_neighbour, .route = on_route};
-}
-
-/* ---- probing */
-
-static void via_probe(struct gw_resolver *resolver, struct via *via, uint64_t now)
-{
-	uint64_t since = now - via->probed_ms;
-	struct link *link = link_find(resolver, via->ifindex);
-
-	if (!link || !link->info.up || via->state & (NUD_PERMANENT | NUD_NOARP))
-		return;
-	if (via->state & NUD_PROBE && via->probed_ms && since >= GW_RESOLVER_TICK_MS / 2) {
-		/* Unanswered: forget it and ask everyone, keeping the last answer meanwhile. */
-		via->asking = true;
-		via->asked_ms = now;
-		via->probed_ms = now;
-		rtnl_set_neighbour(resolver->query, via->ifindex, via->address, NUD_FAILED, 0);
-		rtnl_set_neighbour(resolver->query, via->ifindex, via->address, 0, NTF_USE);
-		return;
+		paths[count].target = target;
+		paths[count].neighbour = gw_resolver_neighbour_hold(resolver, path->ifindex,
+			path->has_gateway ? &path->gateway : &target->address);
+		if (!paths[count].neighbour) {
+			paths_free(resolver, paths, count);
+			return -ENOMEM;
+		}
+		path_link(&paths[count]);
 	}
-	if (via->probed_ms && since < PROBE_INTERVAL_MS)
-		return;
-	via->probed_ms = now;
-	if (via->state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY))
-		rtnl_set_neighbour(resolver->query, via->ifindex, via->address, NUD_PROBE, 0);
-	else
-		rtnl_set_neighbour(resolver->query, via->ifindex, via->address, 0, NTF_USE);
-}
-
-static void probe_all(struct gw_resolver *resolver)
-{
-	uint64_t now = now_ms();
-
-	for (uint32_t i = 0; i < resolver->via_count; i++)
-		via_probe(resolver, &resolver->vias[i], now);
-}
-
-/* ---- routes */
-
-struct routing {
-	struct via *vias;
-	uint32_t *buckets;
-	uint32_t count;
-	uint32_t mask;
-};
-
-static int routing_init(struct routing *routing, size_t targets)
-{
-	uint32_t size = 16;
-
-	while (size < targets * 2)
-		size *= 2;
-	routing->count = 0;
-	routing->mask = size - 1;
-	routing->vias = calloc(targets ? targets : 1, sizeof(*routing->vias));
-	routing->buckets = malloc(size * sizeof(*routing->buckets));
-	if (!routing->vias || !routing->buckets) {
-		free(routing->vias);
-		free(routing->buckets);
-		return -ENOMEM;
-	}
-	memset(routing->buckets, 0xff, size * sizeof(*routing->buckets));
+	target->paths = paths;
+	target->path_count = count;
+	paths_free(resolver, old, old_count);
 	return 0;
 }
 
-/* The via of a route in the new set, made when it is the first; what the old set knew is kept. */
-static uint32_t routing_via(const struct gw_resolver *resolver, struct routing *routing,
-	uint32_t ifindex, const uint8_t address[static 16], bool *made)
-{
-	uint32_t hash = via_hash(ifindex, address) & routing->mask;
-	const struct via *old;
-	struct via *via;
+struct lookup_chunk {
+	struct gw_resolver *resolver;
+	struct target *targets[LOOKUP_CHUNK];
+	struct gw_address addresses[LOOKUP_CHUNK];
+	size_t count;
+	int error;
+};
 
-	*made = false;
-	for (uint32_t i = routing->buckets[hash]; i != NONE; i = routing->vias[i].chain)
-		if (routing->vias[i].ifindex == ifindex &&
-			!memcmp(routing->vias[i].address, address, 16))
-			return i;
-	via = &routing->vias[routing->count];
-	old = via_find(resolver, ifindex, address);
-	if (old) {
-		*via = *old;
-	} else {
-		via->ifindex = ifindex;
-		memcpy(via->address, address, 16);
-		*made = true;
+static void route_answer(void *context, size_t index, const struct gw_route *route)
+{
+	struct lookup_chunk *chunk = context;
+	struct target *target = chunk->targets[index];
+
+	if (!target_has_paths(target, route) && target_set_route(chunk->resolver, target, route)) {
+		chunk->error = -ENOMEM; /* stays marked, so that a later tick tries again */
+		return;
 	}
-	via->first_target = NONE;
-	via->chain = routing->buckets[hash];
-	routing->buckets[hash] = routing->count;
-	return routing->count++;
+	target->route_mtu = route->mtu;
+	target->dirty = false;
+	target->answered = true;
+	chunk->resolver->dirty_count--;
 }
 
-/*
- * Asks the kernel for the route of every target and sets the vias up anew. Returns 0 or -errno,
- * then all is as before.
- */
-static int route_all(struct gw_resolver *resolver)
+static int chunk_run(struct lookup_chunk *chunk)
 {
-	struct rtnl_events events = events_of(resolver);
-	struct routing routing;
-	bool made, any_made = false;
-	int error = routing_init(&routing, resolver->target_count);
+	int error = gw_rtnetlink_lookup(
+		&chunk->resolver->netlink, chunk->addresses, chunk->count, route_answer, chunk);
+
+	chunk->count = 0;
+	return error ? error : chunk->error;
+}
+
+static void link_report(void *context, const struct gw_link_report *report)
+{
+	struct gw_resolver *resolver = context;
+
+	if (!gw_resolver_link_set(resolver, report))
+		return;
+	/* A link that goes down takes routes with it that the kernel does not report (IPv4). */
+	all_targets_mark(resolver);
+	resolver->links_changed = true;
+}
+
+static void neighbour_report(void *context, const struct gw_neighbour_report *report)
+{
+	gw_resolver_neighbour_set(context, report);
+}
+
+/* Marks the tracked addresses within the prefix: they are neighbours in the sorted array. */
+static void route_report(void *context, const struct gw_route_report *report)
+{
+	struct gw_resolver *resolver = context;
+	struct gw_prefix prefix = {.length = report->length};
+	size_t low = 0, high = resolver->target_count;
+
+	if (!report->length || resolver->dirty_count == resolver->target_count) {
+		all_targets_mark(resolver);
+		return;
+	}
+	memcpy(prefix.address, report->prefix.bytes, 16);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (address_compare(&resolver->targets[middle]->address, &report->prefix) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < resolver->target_count; low++) {
+		struct target *target = resolver->targets[low];
+
+		if (!gw_prefix_contains(&prefix, target->address.bytes))
+			break;
+		target_mark(resolver, target);
+	}
+}
+
+static struct gw_rtnetlink_sink resolver_sink(struct gw_resolver *resolver)
+{
+	return (struct gw_rtnetlink_sink){
+		.context = resolver,
+		.link = link_report,
+		.neighbour = neighbour_report,
+		.route = route_report,
+	};
+}
+
+/* Learns what the kernel already knows of neighbours that were just added, and asks for the rest.
+ */
+static int neighbours_added_read(struct gw_resolver *resolver)
+{
+	struct gw_rtnetlink_sink sink = resolver_sink(resolver);
+	int error;
+
+	if (!resolver->neighbours_added)
+		return 0;
+	resolver->neighbours_added = false;
+	sink.link = NULL;
+	error = gw_rtnetlink_dump(&resolver->netlink, RTM_GETNEIGH, &sink);
+	return error ? error : gw_resolver_neighbours_ask(resolver);
+}
+
+/* Looks up the routes of all marked targets. */
+static int dirty_targets_resolve(struct gw_resolver *resolver)
+{
+	struct lookup_chunk chunk = {.resolver = resolver};
+	int error = 0;
+
+	if (!resolver->dirty_count)
+		return 0;
+	resolver->looked_up_ms = resolver->now_ms;
+	for (size_t i = 0; i < resolver->target_count && !error; i++) {
+		struct target *target = resolver->targets[i];
+
+		if (!target->dirty)
+			continue;
+		chunk.targets[chunk.count] = target;
+		chunk.addresses[chunk.count++] = target->address;
+		if (chunk.count == LOOKUP_CHUNK)
+			error = chunk_run(&chunk);
+	}
+	if (!error && chunk.count)
+		error = chunk_run(&chunk);
+	if (!error)
+		error = neighbours_added_read(resolver);
+	/* Only now, so that a neighbour which the kernel knows already is not reported as
+	 * unresolved before. */
+	for (size_t i = 0; i < resolver->target_count; i++) {
+		if (resolver->targets[i]->answered)
+			gw_resolver_evaluate(resolver, resolver->targets[i]);
+		resolver->targets[i]->answered = false;
+	}
+	return error;
+}
+
+/* Reads everything anew: at the start, and when the kernel had to throw reports away. */
+static int everything_read(struct gw_resolver *resolver)
+{
+	struct gw_rtnetlink_sink sink = resolver_sink(resolver);
+	int error;
+
+	gw_resolver_forget(resolver);
+	all_targets_mark(resolver);
+	resolver->links_changed = true;
+	error = gw_rtnetlink_dump(&resolver->netlink, RTM_GETLINK, &sink);
+	return error ? error : gw_rtnetlink_dump(&resolver->netlink, RTM_GETNEIGH, &sink);
+}
+
+static int reports_read(struct gw_resolver *resolver)
+{
+	struct gw_rtnetlink_sink sink = resolver_sink(resolver);
+	int error = gw_rtnetlink_read(&resolver->netlink, &sink);
+
+	resolver->now_ms = clock_ms();
+	if (error == -ENOBUFS)
+		error = everything_read(resolver);
+	if (resolver->links_changed) {
+		resolver->links_changed = false;
+		all_targets_evaluate(resolver);
+	}
+	return error;
+}
+
+int gw_resolver_process(struct gw_resolver *resolver)
+{
+	int error = reports_read(resolver);
 
 	if (error)
 		return error;
-	for (size_t i = 0; i < resolver->target_count; i++) {
-		struct target *target = &resolver->targets[i];
-		struct rtnl_route route;
-
-		if (rtnl_get_route(resolver->query, target->resolved.address, &route))
-			route = target->route; /* netlink is out of breath: as before */
-		target->route = route;
-		target->via = NONE;
-		if (!route.found)
-			continue;
-		target->via = routing_via(resolver, &routing, route.ifindex,
-			route.has_gateway ? route.gateway : target->resolved.address, &made);
-		target->next = routing.vias[target->via].first_target;
-		routing.vias[target->via].first_target = (uint32_t)i;
-		any_made |= made;
-	}
-	free(resolver->vias);
-	free(resolver->buckets);
-	resolver->vias = routing.vias;
-	resolver->buckets = routing.buckets;
-	resolver->via_count = routing.count;
-	resolver->bucket_mask = routing.mask;
-	resolver->routes_changed = false;
-	resolver->routed_ms = now_ms();
-	refresh_all(resolver);
-	if (any_made)
-		rtnl_dump_neighbours(resolver->query, &events);
-	probe_all(resolver);
-	return 0;
+	if (resolver->dirty_count > STORM_ADDRESSES &&
+		resolver->now_ms - resolver->looked_up_ms < STORM_INTERVAL_MS)
+		return 0; /* the next tick at the latest */
+	return dirty_targets_resolve(resolver);
 }
 
-/* Everything anew, after messages were lost. */
-static void resync(struct gw_resolver *resolver)
+void gw_resolver_tick(struct gw_resolver *resolver)
 {
-	struct rtnl_events events = events_of(resolver);
-
-	links_free(resolver);
-	rtnl_dump_links(resolver->query, &events);
-	rtnl_dump_neighbours(resolver->query, &events);
-	resolver->routes_changed = true;
+	/* What fails here is still marked, or due again: the next tick repeats it. */
+	if (reports_read(resolver) || dirty_targets_resolve(resolver))
+		return;
+	gw_resolver_neighbours_ask(resolver);
 }
-
-/* ---- the interface */
 
 int gw_resolver_open(gw_resolver_change *change, void *owner, struct gw_resolver **out)
 {
-	struct gw_resolver *resolver = calloc(1, sizeof(*resolver));
-	struct rtnl_events events;
+	struct gw_resolver *opened = calloc(1, sizeof(*opened));
 	int error;
 
-	if (!resolver)
+	if (!opened)
 		return -ENOMEM;
-	resolver->change = change;
-	resolver->owner = owner;
-	events = events_of(resolver);
-	resolver->listener = rtnl_open(true);
-	resolver->query = resolver->listener ? rtnl_open(false) : NULL;
-	error = resolver->query ? rtnl_dump_links(resolver->query, &events) : -errno;
+	opened->change = change;
+	opened->owner = owner;
+	error = gw_rtnetlink_open(&opened->netlink);
+	if (!error)
+		error = everything_read(opened);
 	if (error) {
-		gw_resolver_close(resolver);
+		gw_resolver_close(opened);
 		return error;
 	}
-	*out = resolver;
+	*out = opened;
 	return 0;
 }
 
@@ -386,100 +396,115 @@ void gw_resolver_close(struct gw_resolver *resolver)
 {
 	if (!resolver)
 		return;
-	if (resolver->listener)
-		mnl_socket_close(resolver->listener);
-	if (resolver->query)
-		mnl_socket_close(resolver->query);
-	links_free(resolver);
+	for (size_t i = 0; i < resolver->target_count; i++)
+		target_free(resolver, resolver->targets[i]);
 	free(resolver->targets);
-	free(resolver->vias);
-	free(resolver->buckets);
+	tdestroy(resolver->links, free);
+	free(resolver->requests);
+	gw_rtnetlink_close(&resolver->netlink);
 	free(resolver);
-}
-
-static int by_address(const void *a, const void *b)
-{
-	return memcmp(((const struct target *)a)->resolved.address,
-		((const struct target *)b)->resolved.address, 16);
-}
-
-static struct target *target_find(
-	const struct gw_resolver *resolver, const uint8_t address[static 16])
-{
-	struct target key;
-
-	if (!resolver->target_count)
-		return NULL;
-	memcpy(key.resolved.address, address, 16);
-	return bsearch(&key, resolver->targets, resolver->target_count, sizeof(key), by_address);
-}
-
-int gw_resolver_track(struct gw_resolver *resolver, const uint8_t (*addresses)[16], size_t count)
-{
-	struct target *targets = calloc(count ? count : 1, sizeof(*targets));
-	size_t kept = 0;
-
-	if (!targets)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		const struct target *old = target_find(resolver, addresses[i]);
-
-		if (old)
-			targets[i] = *old;
-		else
-			targets[i].fresh = true;
-		memcpy(targets[i].resolved.address, addresses[i], 16);
-		targets[i].via = NONE;
-	}
-	qsort(targets, count, sizeof(*targets), by_address);
-	for (size_t i = 0; i < count; i++)
-		if (!kept || by_address(&targets[kept - 1], &targets[i]))
-			targets[kept++] = targets[i];
-	free(resolver->targets);
-	resolver->targets = targets;
-	resolver->target_count = kept;
-	for (uint32_t i = 0; i < resolver->via_count; i++)
-		resolver->vias[i].first_target = NONE;
-	if (route_all(resolver))
-		resolver->routes_changed = true; /* the next tick tries again */
-	return 0;
 }
 
 int gw_resolver_fd(const struct gw_resolver *resolver)
 {
-	return mnl_socket_get_fd(resolver->listener);
+	return mnl_socket_get_fd(resolver->netlink.reports);
 }
 
-/* A storm of route changes costs one pass in REROUTE_INTERVAL_MS. */
-static void route_when_due(struct gw_resolver *resolver)
+static int target_pointer_compare(const void *left, const void *right)
 {
-	if (resolver->routes_changed && now_ms() - resolver->routed_ms >= REROUTE_INTERVAL_MS)
-		route_all(resolver);
+	const struct target *const *a = left, *const *b = right;
+
+	return address_compare(&(*a)->address, &(*b)->address);
 }
 
-int gw_resolver_process(struct gw_resolver *resolver)
+/* Makes the sorted array of new targets, one for each distinct address. Returns NULL without
+ * memory. */
+static struct target **targets_make(const uint8_t (*addresses)[16], size_t count, size_t *made)
 {
-	struct rtnl_events events = events_of(resolver);
-	int error = rtnl_listen(resolver->listener, &events);
+	struct target **targets = calloc(count ? count : 1, sizeof(struct target *));
+	size_t distinct = 0;
 
-	if (error == -ENOBUFS || error == -EINTR) {
-		resync(resolver);
-		error = 0;
+	for (size_t i = 0; targets && i < count; i++) {
+		targets[i] = calloc(1, sizeof(**targets));
+		if (!targets[i]) {
+			while (i--)
+				free(targets[i]);
+			free(targets);
+			return NULL;
+		}
+		memcpy(targets[i]->address.bytes, addresses[i], 16);
 	}
-	route_when_due(resolver);
-	return error;
+	if (!targets)
+		return NULL;
+	qsort(targets, count, sizeof(struct target *), target_pointer_compare);
+	for (size_t i = 0; i < count; i++) {
+		if (distinct &&
+			!address_compare(&targets[distinct - 1]->address, &targets[i]->address))
+			free(targets[i]);
+		else
+			targets[distinct++] = targets[i];
+	}
+	*made = distinct;
+	return targets;
 }
 
-void gw_resolver_tick(struct gw_resolver *resolver)
+/* Carries what is known over to the new set; ends what is not in it. */
+static void targets_replace(struct gw_resolver *resolver, struct target **targets, size_t count)
 {
-	route_when_due(resolver);
-	probe_all(resolver);
+	struct target **old = resolver->targets;
+	size_t old_count = resolver->target_count, at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct target *kept = NULL;
+
+		while (at < old_count &&
+			address_compare(&old[at]->address, &targets[i]->address) < 0)
+			target_free(resolver, old[at++]);
+		if (at < old_count && !address_compare(&old[at]->address, &targets[i]->address))
+			kept = old[at++];
+		if (kept) {
+			free(targets[i]);
+			targets[i] = kept;
+		} else {
+			targets[i]->dirty = true;
+		}
+	}
+	while (at < old_count)
+		target_free(resolver, old[at++]);
+	free(old);
+	resolver->targets = targets;
+	resolver->target_count = count;
+	resolver->dirty_count = 0;
+	for (size_t i = 0; i < count; i++)
+		resolver->dirty_count += targets[i]->dirty;
+}
+
+int gw_resolver_track(struct gw_resolver *resolver, const uint8_t (*addresses)[16], size_t count)
+{
+	size_t made = 0;
+	struct target **fresh = targets_make(addresses, count, &made);
+
+	if (!fresh)
+		return -ENOMEM;
+	targets_replace(resolver, fresh, made);
+	resolver->now_ms = clock_ms();
+	/* What is left after an error of netlink stays marked for the next tick. */
+	(void)dirty_targets_resolve(resolver);
+	for (size_t i = 0; i < made; i++)
+		if (!fresh[i]->reported)
+			gw_resolver_evaluate(resolver, fresh[i]);
+	return 0;
 }
 
 const struct gw_resolved *gw_resolver_get(
 	const struct gw_resolver *resolver, const uint8_t address[static 16])
 {
-	const struct target *target = target_find(resolver, address);
+	struct target key, *pointer = &key;
+	struct target **found = NULL;
 
-	return target ? &target->resolved : NULL;
+	memcpy(key.address.bytes, address, 16);
+	if (resolver->target_count)
+		found = bsearch(&pointer, resolver->targets, resolver->target_count,
+			sizeof(struct target *), target_pointer_compare);
+	return found ? &(*found)->resolved : NULL;
 }

@@ -1,311 +1,575 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rtnetlink.h"
-
-#include "base/address.h"
-
-#include <libmnl/libmnl.h>
+#include "base/rtnetlink.h"
 
 #include <errno.h>
-#include <linux/if.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
+#include <net/if_arp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
-#define BUFFER_SIZE 32768
+/* An answer to a route question takes up to 8 KiB of the socket's buffer, which may be as small as
+ * 212992 bytes. */
+#define LOOKUP_BATCH   16
+#define REQUEST_BATCH  128
+#define REPORTS_BUFFER (4 << 20)
+/* The kernel answers while it takes the question; this only guards against waiting for ever. */
+#define ANSWER_TIMEOUT_S 2
 
-static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+static const int groups[] = {RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+	RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP};
 
-static bool is_ipv4(const uint8_t address[static 16])
+int gw_rtnetlink_open(struct gw_rtnetlink *netlink)
 {
-	return !memcmp(address, mapped_prefix, sizeof(mapped_prefix));
-}
+	struct gw_rtnetlink opened = {.sequence = 1};
+	struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
+	int size = REPORTS_BUFFER;
 
-struct mnl_socket *rtnl_open(bool listen)
-{
-	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_IPV4_ROUTE,
-		RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP};
-	struct mnl_socket *socket =
-		mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | (listen ? SOCK_NONBLOCK : 0));
-	int size = 1 << 20;
-
-	if (!socket)
-		return NULL;
-	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0)
+	opened.requests = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	opened.reports = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (!opened.requests || !opened.reports)
 		goto fail;
-	if (listen) {
-		/* A larger buffer loses less under a storm; what is lost all the same is read anew.
-		 */
-		setsockopt(mnl_socket_get_fd(socket), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-			int group = groups[i];
+	if (mnl_socket_bind(opened.requests, 0, MNL_SOCKET_AUTOPID) < 0 ||
+		mnl_socket_bind(opened.reports, 0, MNL_SOCKET_AUTOPID) < 0)
+		goto fail;
+	if (setsockopt(mnl_socket_get_fd(opened.requests), SOL_SOCKET, SO_RCVTIMEO, &timeout,
+		    sizeof(timeout)) < 0)
+		goto fail;
+	/* A small buffer only means more re-reading after losses. */
+	(void)setsockopt(
+		mnl_socket_get_fd(opened.reports), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		int group = groups[i];
 
-			if (mnl_socket_setsockopt(
-				    socket, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0)
-				goto fail;
-		}
+		if (mnl_socket_setsockopt(
+			    opened.reports, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0)
+			goto fail;
 	}
-	return socket;
-fail:
-	mnl_socket_close(socket);
-	return NULL;
-}
-
-/* Sends one request and hands each answer to `take`; dumps end by themselves. */
-static int ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t take, void *data)
-{
-	static uint32_t sequence;
-	_Alignas(8) char buffer[BUFFER_SIZE];
-	unsigned int port = mnl_socket_get_portid(socket);
-	int result;
-
-	request->nlmsg_seq = ++sequence;
-	if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
-		return -errno;
-	do {
-		ssize_t length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
-
-		if (length < 0)
-			return -errno;
-		result = mnl_cb_run(buffer, (size_t)length, request->nlmsg_seq, port, take, data);
-		if (result < 0)
-			return -errno;
-	} while (result > MNL_CB_STOP);
+	*netlink = opened;
 	return 0;
+fail:;
+	int error = -errno;
+	gw_rtnetlink_close(&opened);
+	return error;
 }
 
-static void put_address(struct nlmsghdr *message, uint16_t type, const uint8_t address[static 16])
+void gw_rtnetlink_close(struct gw_rtnetlink *netlink)
 {
-	if (is_ipv4(address))
-		mnl_attr_put(message, type, 4, address + 12);
-	else
-		mnl_attr_put(message, type, 16, address);
+	if (netlink->requests)
+		mnl_socket_close(netlink->requests);
+	if (netlink->reports)
+		mnl_socket_close(netlink->reports);
+	netlink->requests = netlink->reports = NULL;
 }
 
-/* An address attribute by its length: 4 or 16 bytes. */
-static bool read_address(const void *bytes, size_t length, uint8_t address[static 16])
+/* Copies an attribute that holds one address of the family. Returns false for any other length. */
+static bool address_read(const struct nlattr *attribute, uint8_t family, struct gw_address *address)
 {
-	if (length == 4) {
-		memcpy(address, mapped_prefix, sizeof(mapped_prefix));
-		memcpy(address + 12, bytes, 4);
+	uint16_t length = mnl_attr_get_payload_len(attribute);
+
+	if (family == AF_INET && length == 4) {
+		gw_address_set_ipv4(address, mnl_attr_get_payload(attribute));
 		return true;
 	}
-	if (length == 16)
-		memcpy(address, bytes, 16);
-	return length == 16;
-}
-
-static bool attribute_address(const struct nlattr *attribute, uint8_t address[static 16])
-{
-	return read_address(
-		mnl_attr_get_payload(attribute), mnl_attr_get_payload_len(attribute), address);
-}
-
-static uint32_t metric_mtu(const struct nlattr *metrics)
-{
-	const struct nlattr *metric;
-
-	mnl_attr_for_each_nested(metric, metrics)
-	{
-		if (mnl_attr_get_type(metric) == RTAX_MTU)
-			return mnl_attr_get_u32(metric);
+	if (family == AF_INET6 && length == 16) {
+		memcpy(address->bytes, mnl_attr_get_payload(attribute), 16);
+		return true;
 	}
-	return 0;
+	return false;
 }
 
-static int take_route(const struct nlmsghdr *message, void *data)
+static void address_put(struct nlmsghdr *message, uint16_t type, const struct gw_address *address)
 {
-	const struct rtmsg *head = mnl_nlmsg_get_payload(message);
-	struct rtnl_route *route = data;
+	if (gw_address_is_ipv4(address))
+		mnl_attr_put(message, type, 4, address->bytes + 12);
+	else
+		mnl_attr_put(message, type, 16, address->bytes);
+}
+
+static uint8_t address_family(const struct gw_address *address)
+{
+	return gw_address_is_ipv4(address) ? AF_INET : AF_INET6;
+}
+
+static bool attribute_is_u32(const struct nlattr *attribute)
+{
+	return mnl_attr_get_payload_len(attribute) == sizeof(uint32_t);
+}
+
+static void link_parse(const struct nlmsghdr *message, const struct gw_rtnetlink_sink *sink)
+{
+	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
+	struct gw_link_report report = {
+		.ifindex = (uint32_t)info->ifi_index,
+		.gone = message->nlmsg_type == RTM_DELLINK,
+		.up = (info->ifi_flags & IFF_UP) && (info->ifi_flags & IFF_RUNNING),
+		.ethernet = info->ifi_type == ARPHRD_ETHER,
+	};
 	const struct nlattr *attribute;
 
-	if (message->nlmsg_type != RTM_NEWROUTE || head->rtm_type != RTN_UNICAST)
-		return MNL_CB_STOP;
-	mnl_attr_for_each(attribute, message, sizeof(*head))
+	/* A bridge reports its ports as links of its own family; those say nothing of the link
+	 * itself. */
+	if (!sink->link || info->ifi_family != AF_UNSPEC)
+		return;
+	mnl_attr_for_each(attribute, message, sizeof(*info))
 	{
 		switch (mnl_attr_get_type(attribute)) {
-		case RTA_OIF:
-			route->ifindex = mnl_attr_get_u32(attribute);
+		case IFLA_IFNAME:
+			if (mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) == 0)
+				strncpy(report.name, mnl_attr_get_str(attribute), IF_NAMESIZE - 1);
 			break;
-		case RTA_GATEWAY:
-			route->has_gateway = attribute_address(attribute, route->gateway);
+		case IFLA_ADDRESS:
+			if (mnl_attr_get_payload_len(attribute) == 6)
+				memcpy(report.mac, mnl_attr_get_payload(attribute), 6);
 			break;
-		case RTA_VIA: {
-			/* An IPv4 route by an IPv6 router (RFC 5549): family, then the address. */
-			const uint8_t *via = mnl_attr_get_payload(attribute);
-			size_t length = mnl_attr_get_payload_len(attribute);
-
-			if (length > 2)
-				route->has_gateway =
-					read_address(via + 2, length - 2, route->gateway);
-			break;
-		}
-		case RTA_METRICS:
-			route->mtu = metric_mtu(attribute);
-			break;
-		default:
+		case IFLA_MTU:
+			if (attribute_is_u32(attribute))
+				report.mtu = mnl_attr_get_u32(attribute);
 			break;
 		}
 	}
-	route->found = route->ifindex != 0;
-	return MNL_CB_STOP;
+	sink->link(sink->context, &report);
 }
 
-int rtnl_get_route(
-	struct mnl_socket *socket, const uint8_t address[static 16], struct rtnl_route *route)
+static void neighbour_parse(const struct nlmsghdr *message, const struct gw_rtnetlink_sink *sink)
 {
-	_Alignas(8) char buffer[256];
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
-	struct rtmsg *head;
-	int error;
-
-	message->nlmsg_type = RTM_GETROUTE;
-	message->nlmsg_flags = NLM_F_REQUEST;
-	head = mnl_nlmsg_put_extra_header(message, sizeof(*head));
-	head->rtm_family = is_ipv4(address) ? AF_INET : AF_INET6;
-	head->rtm_dst_len = is_ipv4(address) ? 32 : 128;
-	put_address(message, RTA_DST, address);
-	*route = (struct rtnl_route){0};
-	error = ask(socket, message, take_route, route);
-	switch (error) {
-	case -ENETUNREACH:
-	case -EHOSTUNREACH:
-	case -EACCES:
-	case -EINVAL: /* blackhole, prohibit, and addresses no route can have */
-	case -ENETDOWN:
-	case -ENODEV:
-		*route = (struct rtnl_route){0};
-		return 0;
-	default:
-		return error;
-	}
-}
-
-static void read_link(const struct nlmsghdr *message, struct rtnl_link *link)
-{
-	const struct ifinfomsg *head = mnl_nlmsg_get_payload(message);
-	const struct nlattr *attribute;
-
-	*link = (struct rtnl_link){
-		.ifindex = (uint32_t)head->ifi_index,
-		.gone = message->nlmsg_type == RTM_DELLINK,
-		.up = (head->ifi_flags & IFF_UP) && (head->ifi_flags & IFF_LOWER_UP),
+	const struct ndmsg *info = mnl_nlmsg_get_payload(message);
+	struct gw_neighbour_report report = {
+		.ifindex = (uint32_t)info->ndm_ifindex,
+		.state = message->nlmsg_type == RTM_DELNEIGH ? 0 : info->ndm_state,
 	};
-	mnl_attr_for_each(attribute, message, sizeof(*head))
-	{
-		uint16_t type = mnl_attr_get_type(attribute);
-
-		if (type == IFLA_MTU)
-			link->mtu = mnl_attr_get_u32(attribute);
-		if (type == IFLA_ADDRESS && mnl_attr_get_payload_len(attribute) == 6) {
-			memcpy(link->mac, mnl_attr_get_payload(attribute), 6);
-			link->has_mac = true;
-		}
-	}
-}
-
-static bool read_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour)
-{
-	const struct ndmsg *head = mnl_nlmsg_get_payload(message);
 	const struct nlattr *attribute;
 	bool found = false;
 
-	*neighbour = (struct rtnl_neighbour){.ifindex = (uint32_t)head->ndm_ifindex,
-		.state = message->nlmsg_type == RTM_DELNEIGH ? 0 : head->ndm_state};
-	if (head->ndm_family != AF_INET && head->ndm_family != AF_INET6)
-		return false;
-	mnl_attr_for_each(attribute, message, sizeof(*head))
+	if (!sink->neighbour || (info->ndm_flags & NTF_PROXY))
+		return;
+	mnl_attr_for_each(attribute, message, sizeof(*info))
 	{
-		uint16_t type = mnl_attr_get_type(attribute);
-
-		if (type == NDA_DST)
-			found = attribute_address(attribute, neighbour->address);
-		if (type == NDA_LLADDR && mnl_attr_get_payload_len(attribute) == 6) {
-			memcpy(neighbour->mac, mnl_attr_get_payload(attribute), 6);
-			neighbour->has_mac = true;
+		switch (mnl_attr_get_type(attribute)) {
+		case NDA_DST:
+			found = address_read(attribute, info->ndm_family, &report.address);
+			break;
+		case NDA_LLADDR:
+			if (mnl_attr_get_payload_len(attribute) == 6) {
+				memcpy(report.mac, mnl_attr_get_payload(attribute), 6);
+				report.has_mac = true;
+			}
+			break;
 		}
 	}
-	return found;
+	if (found)
+		sink->neighbour(sink->context, &report);
 }
 
-static int take_event(const struct nlmsghdr *message, void *data)
+/* Rules and next-hop objects may move any address. */
+static void any_route_report(const struct gw_rtnetlink_sink *sink)
 {
-	const struct rtnl_events *events = data;
-	struct rtnl_neighbour neighbour;
-	struct rtnl_link link;
+	struct gw_route_report report = {.length = 0};
 
+	if (sink->route)
+		sink->route(sink->context, &report);
+}
+
+static void route_report_parse(const struct nlmsghdr *message, const struct gw_rtnetlink_sink *sink)
+{
+	const struct rtmsg *info = mnl_nlmsg_get_payload(message);
+	struct gw_route_report report = {.length = info->rtm_dst_len};
+	const struct nlattr *attribute;
+
+	if (!sink->route || (info->rtm_flags & RTM_F_CLONED))
+		return;
+	if (info->rtm_family == AF_INET) {
+		static const uint8_t any[4];
+
+		gw_address_set_ipv4(&report.prefix, any);
+		report.length += 96;
+	} else if (info->rtm_family != AF_INET6) {
+		return;
+	}
+	mnl_attr_for_each(attribute, message, sizeof(*info))
+	{
+		if (mnl_attr_get_type(attribute) == RTA_DST &&
+			!address_read(attribute, info->rtm_family, &report.prefix))
+			return;
+	}
+	sink->route(sink->context, &report);
+}
+
+static size_t message_payload_min(uint16_t type)
+{
+	switch (type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		return sizeof(struct ifinfomsg);
+	case RTM_NEWNEIGH:
+	case RTM_DELNEIGH:
+		return sizeof(struct ndmsg);
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		return sizeof(struct rtmsg);
+	default:
+		return 0;
+	}
+}
+
+static void message_parse(const struct nlmsghdr *message, const struct gw_rtnetlink_sink *sink)
+{
+	if (mnl_nlmsg_get_payload_len(message) < message_payload_min(message->nlmsg_type))
+		return;
 	switch (message->nlmsg_type) {
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
-		/* A bridge tells of its ports in a family of its own: not the link itself. */
-		if (((const struct ifinfomsg *)mnl_nlmsg_get_payload(message))->ifi_family !=
-			AF_UNSPEC)
-			break;
-		read_link(message, &link);
-		events->link(events->owner, &link);
+		link_parse(message, sink);
 		break;
 	case RTM_NEWNEIGH:
 	case RTM_DELNEIGH:
-		if (read_neighbour(message, &neighbour))
-			events->neighbour(events->owner, &neighbour);
+		neighbour_parse(message, sink);
 		break;
-	default:
-		events->route(events->owner);
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		route_report_parse(message, sink);
+		break;
+	case RTM_NEWRULE:
+	case RTM_DELRULE:
+	case RTM_NEWNEXTHOP:
+	case RTM_DELNEXTHOP:
+		any_route_report(sink);
 		break;
 	}
-	return MNL_CB_OK;
 }
 
-static int dump(struct mnl_socket *socket, uint16_t type, size_t head_size,
-	const struct rtnl_events *events)
+/* One read from the questions' socket. Returns its length or -errno. */
+static ssize_t answer_receive(struct gw_rtnetlink *netlink, char *buffer, size_t size)
 {
-	_Alignas(8) char buffer[128];
+	ssize_t length;
+
+	do
+		length = mnl_socket_recvfrom(netlink->requests, buffer, size);
+	while (length < 0 && errno == EINTR);
+	return length < 0 ? -errno : length;
+}
+
+/* Parses one part of a dump. Returns 1 at its end, 0 when there is more, or -errno. */
+static int dump_part_parse(
+	const char *buffer, ssize_t length, uint32_t sequence, const struct gw_rtnetlink_sink *sink)
+{
+	const struct nlmsghdr *message = (const struct nlmsghdr *)buffer;
+	int left = (int)length;
+
+	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
+		const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+
+		if (message->nlmsg_seq != sequence)
+			continue;
+		if (message->nlmsg_type == NLMSG_DONE)
+			return 1;
+		if (message->nlmsg_type == NLMSG_ERROR)
+			return error->error;
+		/* A part marked NLM_F_DUMP_INTR is used all the same: the change itself is
+		 * reported. */
+		message_parse(message, sink);
+	}
+	return 0;
+}
+
+int gw_rtnetlink_dump(
+	struct gw_rtnetlink *netlink, uint16_t type, const struct gw_rtnetlink_sink *sink)
+{
+	char buffer[32768];
 	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	uint32_t sequence = netlink->sequence++;
+	ssize_t length;
+	int status = 0;
 
 	message->nlmsg_type = type;
 	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	mnl_nlmsg_put_extra_header(message, head_size);
-	return ask(socket, message, take_event, (void *)events);
+	message->nlmsg_seq = sequence;
+	mnl_nlmsg_put_extra_header(
+		message, type == RTM_GETLINK ? sizeof(struct ifinfomsg) : sizeof(struct ndmsg));
+	if (mnl_socket_sendto(netlink->requests, message, message->nlmsg_len) < 0)
+		return -errno;
+	while (!status) {
+		length = answer_receive(netlink, buffer, sizeof(buffer));
+		if (length < 0)
+			return (int)length;
+		status = dump_part_parse(buffer, length, sequence, sink);
+	}
+	return status < 0 ? status : 0;
 }
 
-int rtnl_dump_links(struct mnl_socket *socket, const struct rtnl_events *events)
+int gw_rtnetlink_read(struct gw_rtnetlink *netlink, const struct gw_rtnetlink_sink *sink)
 {
-	return dump(socket, RTM_GETLINK, sizeof(struct ifinfomsg), events);
-}
-
-int rtnl_dump_neighbours(struct mnl_socket *socket, const struct rtnl_events *events)
-{
-	return dump(socket, RTM_GETNEIGH, sizeof(struct ndmsg), events);
-}
-
-int rtnl_set_neighbour(struct mnl_socket *socket, uint32_t ifindex,
-	const uint8_t address[static 16], uint16_t state, uint8_t flags)
-{
-	_Alignas(8) char buffer[256];
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
-	struct ndmsg *head;
-
-	message->nlmsg_type = RTM_NEWNEIGH;
-	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
-	head = mnl_nlmsg_put_extra_header(message, sizeof(*head));
-	head->ndm_family = is_ipv4(address) ? AF_INET : AF_INET6;
-	head->ndm_ifindex = (int)ifindex;
-	head->ndm_state = state;
-	head->ndm_flags = flags;
-	put_address(message, NDA_DST, address);
-	return ask(socket, message, NULL, NULL);
-}
-
-int rtnl_listen(struct mnl_socket *socket, const struct rtnl_events *events)
-{
-	_Alignas(8) char buffer[BUFFER_SIZE];
+	char buffer[32768];
+	int result = 0;
 
 	for (;;) {
-		ssize_t length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
+		const struct nlmsghdr *message = (const struct nlmsghdr *)buffer;
+		ssize_t length = mnl_socket_recvfrom(netlink->reports, buffer, sizeof(buffer));
+		int left = (int)length;
 
+		if (length < 0 && errno == ENOBUFS) {
+			result = -ENOBUFS;
+			continue;
+		}
 		if (length < 0)
-			return errno == EAGAIN ? 0 : -errno;
-		if (mnl_cb_run(buffer, (size_t)length, 0, 0, take_event, (void *)events) < 0)
-			return -errno;
+			return errno == EAGAIN || errno == EINTR ? result : -errno;
+		for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+			message_parse(message, sink);
 	}
+}
+
+/* Adds one path from the attributes of a route or of one of its next hops. */
+static void path_add(struct gw_route *route, uint32_t ifindex, uint8_t family, uint8_t flags,
+	const struct nlattr *first, size_t length)
+{
+	struct gw_route_path path = {.ifindex = ifindex};
+	const struct nlattr *attr; /* the name libmnl's macro wants */
+	bool usable = !(flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN));
+
+	mnl_attr_for_each_payload(first, length)
+	{
+		switch (mnl_attr_get_type(attr)) {
+		case RTA_OIF:
+			if (attribute_is_u32(attr))
+				path.ifindex = mnl_attr_get_u32(attr);
+			break;
+		case RTA_GATEWAY:
+			path.has_gateway = address_read(attr, family, &path.gateway);
+			break;
+		case RTA_VIA: {
+			const struct rtvia *via = mnl_attr_get_payload(attr);
+
+			if (mnl_attr_get_payload_len(attr) == sizeof(*via) + 16 &&
+				via->rtvia_family == AF_INET6) {
+				memcpy(path.gateway.bytes, via->rtvia_addr, 16);
+				path.has_gateway = true;
+			}
+			break;
+		}
+		case RTA_ENCAP_TYPE: /* MPLS, SRv6: only the kernel can send there */
+			usable = false;
+			break;
+		}
+	}
+	if (usable && path.ifindex && route->path_count < GW_ROUTE_PATHS)
+		route->paths[route->path_count++] = path;
+}
+
+static void multipath_parse(struct gw_route *route, uint8_t family, const struct nlattr *attribute)
+{
+	const struct rtnexthop *hop = mnl_attr_get_payload(attribute);
+	int left = mnl_attr_get_payload_len(attribute);
+
+	for (; RTNH_OK(hop, left); left -= RTNH_ALIGN(hop->rtnh_len), hop = RTNH_NEXT(hop))
+		path_add(route, (uint32_t)hop->rtnh_ifindex, family, hop->rtnh_flags,
+			(const struct nlattr *)RTNH_DATA(hop),
+			(size_t)(hop->rtnh_len - RTNH_LENGTH(0)));
+}
+
+/* Returns true when the route names a next-hop object but not what is in it. */
+static bool route_parse(const struct nlmsghdr *message, struct gw_route *route)
+{
+	const struct rtmsg *info = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attribute, *metric;
+	bool object = false;
+
+	memset(route, 0, sizeof(*route));
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*info) || info->rtm_type != RTN_UNICAST)
+		return false;
+	mnl_attr_for_each(attribute, message, sizeof(*info))
+	{
+		switch (mnl_attr_get_type(attribute)) {
+		case RTA_NH_ID:
+			object = true;
+			break;
+		case RTA_MULTIPATH:
+			multipath_parse(route, info->rtm_family, attribute);
+			break;
+		case RTA_METRICS:
+			mnl_attr_for_each_nested(metric, attribute)
+			{
+				if (mnl_attr_get_type(metric) == RTAX_MTU &&
+					attribute_is_u32(metric))
+					route->mtu = mnl_attr_get_u32(metric);
+			}
+			break;
+		}
+	}
+	if (!route->path_count)
+		path_add(route, 0, info->rtm_family, (uint8_t)info->rtm_flags,
+			mnl_nlmsg_get_payload_offset(message, sizeof(*info)),
+			mnl_nlmsg_get_payload_len(message) - MNL_ALIGN(sizeof(*info)));
+	return object && !route->path_count;
+}
+
+static void route_request_put(struct nlmsghdr *message, uint32_t sequence,
+	const struct gw_address *address, bool fib_match)
+{
+	struct rtmsg *info;
+
+	message->nlmsg_type = RTM_GETROUTE;
+	message->nlmsg_flags = NLM_F_REQUEST;
+	message->nlmsg_seq = sequence;
+	info = mnl_nlmsg_put_extra_header(message, sizeof(*info));
+	info->rtm_family = address_family(address);
+	info->rtm_dst_len = info->rtm_family == AF_INET ? 32 : 128;
+	info->rtm_flags = fib_match ? RTM_F_FIB_MATCH : 0;
+	address_put(message, RTA_DST, address);
+}
+
+/* One batch of route questions; question i has sequence `first` + i and gets exactly one answer. */
+struct lookup {
+	const struct gw_address *addresses;
+	size_t count;
+	uint32_t first;
+	size_t answered;
+	bool again[LOOKUP_BATCH]; /* ask without RTM_F_FIB_MATCH */
+	size_t again_count;
+	bool fib_match;
+	size_t offset;
+	void (*answer)(void *context, size_t index, const struct gw_route *route);
+	void *context;
+};
+
+static void lookup_answer(struct lookup *lookup, const struct nlmsghdr *message)
+{
+	uint32_t index = message->nlmsg_seq - lookup->first;
+	struct gw_route route = {.path_count = 0};
+
+	if (index >= lookup->count)
+		return; /* an answer that an earlier, given up, question got late */
+	lookup->answered++;
+	if (message->nlmsg_type == RTM_NEWROUTE && route_parse(message, &route) &&
+		lookup->fib_match) {
+		lookup->again[index] = true;
+		lookup->again_count++;
+		return;
+	}
+	lookup->answer(lookup->context, lookup->offset + index, &route);
+}
+
+/* Asks for the addresses of the batch, or for those that are to be asked again. */
+static int lookup_run(struct gw_rtnetlink *netlink, struct lookup *lookup)
+{
+	char buffer[16384];
+	size_t used = 0, expected = 0;
+	ssize_t length;
+
+	lookup->first = netlink->sequence;
+	lookup->answered = 0;
+	netlink->sequence += (uint32_t)lookup->count;
+	for (size_t i = 0; i < lookup->count; i++) {
+		struct nlmsghdr *message;
+
+		if (!lookup->fib_match && !lookup->again[i])
+			continue;
+		message = mnl_nlmsg_put_header(buffer + used);
+		route_request_put(message, lookup->first + (uint32_t)i, &lookup->addresses[i],
+			lookup->fib_match);
+		used += MNL_ALIGN(message->nlmsg_len);
+		expected++;
+	}
+	if (!expected)
+		return 0;
+	if (mnl_socket_sendto(netlink->requests, buffer, used) < 0)
+		return -errno;
+	while (lookup->answered < expected) {
+		const struct nlmsghdr *message = (const struct nlmsghdr *)buffer;
+		int left;
+
+		length = answer_receive(netlink, buffer, sizeof(buffer));
+		if (length < 0)
+			return (int)length;
+		left = (int)length;
+		for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+			lookup_answer(lookup, message);
+	}
+	return 0;
+}
+
+int gw_rtnetlink_lookup(struct gw_rtnetlink *netlink, const struct gw_address *addresses,
+	size_t count, void (*answer)(void *context, size_t index, const struct gw_route *route),
+	void *context)
+{
+	for (size_t done = 0; done < count;) {
+		struct lookup lookup = {
+			.addresses = addresses + done,
+			.count = count - done < LOOKUP_BATCH ? count - done : LOOKUP_BATCH,
+			.fib_match = true,
+			.offset = done,
+			.answer = answer,
+			.context = context,
+		};
+		int error = lookup_run(netlink, &lookup);
+
+		/* A route by next-hop object, with net.ipv4.nexthop_compat_mode=0: let the kernel
+		 * choose the path. */
+		if (!error && lookup.again_count) {
+			lookup.fib_match = false;
+			error = lookup_run(netlink, &lookup);
+		}
+		if (error)
+			return error;
+		done += lookup.count;
+	}
+	return 0;
+}
+
+static size_t neighbour_request_put(char *buffer, uint32_t sequence,
+	const struct gw_neighbour_request *request, uint16_t state, uint8_t flags,
+	uint16_t message_flags)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct ndmsg *info;
+
+	message->nlmsg_type = RTM_NEWNEIGH;
+	message->nlmsg_flags = NLM_F_REQUEST | message_flags;
+	message->nlmsg_seq = sequence;
+	info = mnl_nlmsg_put_extra_header(message, sizeof(*info));
+	info->ndm_family = address_family(&request->address);
+	info->ndm_ifindex = (int)request->ifindex;
+	info->ndm_state = state;
+	info->ndm_flags = flags;
+	address_put(message, NDA_DST, &request->address);
+	return MNL_ALIGN(message->nlmsg_len);
+}
+
+/* Throws away the refusals that the last batch left in the socket. */
+static void refusals_drain(struct gw_rtnetlink *netlink)
+{
+	char buffer[16384];
+
+	while (recv(mnl_socket_get_fd(netlink->requests), buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
+		;
+}
+
+int gw_rtnetlink_neighbours(
+	struct gw_rtnetlink *netlink, const struct gw_neighbour_request *requests, size_t count)
+{
+	char buffer[REQUEST_BATCH * 128];
+	int error = 0;
+
+	for (size_t done = 0; done < count && !error;) {
+		size_t used = 0;
+
+		for (size_t i = 0; i < REQUEST_BATCH && done < count; i++, done++) {
+			const struct gw_neighbour_request *request = &requests[done];
+			uint32_t sequence = netlink->sequence++;
+
+			if (request->action == GW_NEIGHBOUR_PROBE)
+				used += neighbour_request_put(buffer + used, sequence, request,
+					NUD_PROBE, 0, NLM_F_REPLACE);
+			if (request->action == GW_NEIGHBOUR_RESTART)
+				used += neighbour_request_put(buffer + used, sequence, request,
+					NUD_NONE, 0, NLM_F_REPLACE);
+			if (request->action != GW_NEIGHBOUR_PROBE)
+				used += neighbour_request_put(buffer + used, sequence, request,
+					NUD_NONE, NTF_USE, NLM_F_CREATE | NLM_F_REPLACE);
+		}
+		if (mnl_socket_sendto(netlink->requests, buffer, used) < 0)
+			error = -errno;
+		refusals_drain(netlink);
+	}
+	return error;
 }
