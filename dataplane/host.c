@@ -62,7 +62,7 @@ static bool wants_tap(const struct gw_port *port)
 
 static int open_tap(struct gw_host *host, struct gw_port *port)
 {
-	int fd;
+	int fd, error;
 
 	if (!port->kernel[0])
 		snprintf(port->kernel, sizeof(port->kernel), "gw%u", port->index);
@@ -73,6 +73,16 @@ static int open_tap(struct gw_host *host, struct gw_port *port)
 	}
 	host->tap[port->index] = fd;
 	host->has_taps = true;
+	/*
+	 * Neighbour solicitations, router advertisements and routing protocols come by multicast,
+	 * which a NIC filters unless asked. Drivers without that filter refuse, and pass it anyway.
+	 */
+	error = rte_eth_allmulticast_enable(port->ethdev);
+	if (error && error != -ENOTSUP)
+		gw_log_warning(
+			"port %s: takes no multicast (%s): IPv6 and routing protocols on %s may "
+			"not work",
+			port->name, strerror(-error), port->kernel);
 	gw_log_info("port %s: its kernel interface is the tap %s", port->name, port->kernel);
 	return 0;
 }
