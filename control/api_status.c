@@ -56,13 +56,6 @@ static json_t *problems_json(const struct gw_daemon *daemon)
 	if (!daemon->load.valid)
 		problem(list, "%s is invalid (errors: %zu): the configuration read before goes on",
 			daemon->options.config, json_array_size(daemon->load.errors));
-	for (size_t p = 0; p < daemon->config->pool_count; p++)
-		if (daemon->config->pools[p].check.type != GW_CONFIG_CHECK_NONE &&
-			daemon->config->pools[p].check.via == GW_CONFIG_VIA_TUNNEL)
-			problem(list,
-				"pool %s: checks via tunnel are not built in, its backends are "
-				"probed directly",
-				daemon->config->pools[p].name);
 	pools_problems(daemon->build, list);
 	return list;
 }

@@ -221,24 +221,11 @@ static int state_open(struct gw_daemon *daemon)
 	return ret;
 }
 
-static void override_ended(void *owner, const struct gw_runtime_backend *backend)
-{
-	struct gw_daemon *daemon = owner;
-	char subject[2 * GW_NAME_MAX + 2];
-
-	snprintf(subject, sizeof(subject), "%s/%s", backend->pool, backend->name);
-	gw_events_add(daemon->events, "override", subject, "set", "ended",
-		"the file's own value changed");
-}
-
+/* Numbers must be on disk before a snapshot uses them. */
 static int identities_take(struct gw_daemon *daemon)
 {
-	int ret = gw_ids_assign(
-		gw_state_ids(daemon->state), daemon->config, gw_clock_boot_ms(), NULL);
+	int ret = gw_daemon_identities_take(daemon, daemon->config, NULL);
 
-	if (!ret)
-		ret = gw_runtime_apply(gw_state_runtime(daemon->state), daemon->config,
-			gw_clock_wall_ms(), override_ended, daemon);
 	if (ret) {
 		gw_log_error("cannot number the configuration's pools, services and backends: %s",
 			strerror(-ret));

@@ -96,8 +96,11 @@ void gw_daemon_touch(struct gw_daemon *daemon);
  */
 int gw_daemon_publish(struct gw_daemon *daemon);
 
-/* Takes a finished build as the newest and hands it to the publisher. Consumes it. */
-int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build);
+/*
+ * Takes a finished build as the newest and hands it to the publisher. Consumes it. built_ms: wall
+ * clock not after the one it was built with.
+ */
+int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build, int64_t built_ms);
 
 /*
  * What the configuration would be built into, with the present runtime and ids, none of which is
@@ -111,6 +114,13 @@ int gw_daemon_reload(struct gw_daemon *daemon, const char *why);
 
 /* The first load; -EINVAL after logging every error. */
 int gw_daemon_load_first(struct gw_daemon *daemon);
+
+/*
+ * Ids and runtime take over the configuration; overrides that it ends are told. *ids_changed (may
+ * be NULL): write the state before publishing. Returns 0 or -errno.
+ */
+int gw_daemon_identities_take(
+	struct gw_daemon *daemon, const struct gw_config *config, bool *ids_changed);
 
 /* Command line before file. */
 const char *gw_daemon_state_dir(const struct gw_daemon *daemon);

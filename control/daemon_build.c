@@ -28,11 +28,11 @@ static void deadline_timer_ran_out(uv_timer_t *timer)
 	gw_daemon_publish(timer->data);
 }
 
-static void deadline_arm(struct gw_daemon *daemon)
+/* A drain that ended since the build looked at the clock is due at once, not forgotten. */
+static void deadline_arm(struct gw_daemon *daemon, int64_t built_ms)
 {
-	int64_t now = gw_clock_wall_ms();
-	int64_t deadline = gw_runtime_next_deadline(gw_state_runtime(daemon->state), now);
-	int64_t wait = deadline - now;
+	int64_t deadline = gw_runtime_next_deadline(gw_state_runtime(daemon->state), built_ms);
+	int64_t wait = deadline - gw_clock_wall_ms();
 
 	if (!deadline) {
 		uv_timer_stop(&daemon->deadline_timer);
@@ -91,7 +91,7 @@ static void pools_tell(struct gw_daemon *daemon, const struct gw_build *build)
 	}
 }
 
-int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build)
+int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build, int64_t built_ms)
 {
 	struct gw_build *former = daemon->build;
 	int ret;
@@ -108,7 +108,7 @@ int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build)
 		gw_log_warning("table versions cannot be remembered: out of memory");
 	gw_state_writer_touch(daemon->writer);
 	gw_build_free(former);
-	deadline_arm(daemon);
+	deadline_arm(daemon, built_ms);
 	return ret;
 }
 
@@ -137,7 +137,7 @@ int gw_daemon_publish(struct gw_daemon *daemon)
 		return ret;
 	}
 	daemon->build_failed = false;
-	return gw_daemon_publish_build(daemon, build);
+	return gw_daemon_publish_build(daemon, build, input.now_ms);
 }
 
 int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *config,

@@ -47,6 +47,15 @@ static int config_load(struct gw_daemon *daemon, struct gw_config **out)
 	return ret;
 }
 
+/* What the file may ask for but this version does not do yet. */
+static void unserved_tell(const struct gw_config *config)
+{
+	if (config->metrics_listen)
+		gw_log_warning("metrics.listen: this version serves no metrics; nothing listens "
+			       "at %s",
+			config->metrics_listen);
+}
+
 int gw_daemon_load_first(struct gw_daemon *daemon)
 {
 	int ret = config_load(daemon, &daemon->config);
@@ -55,6 +64,7 @@ int gw_daemon_load_first(struct gw_daemon *daemon)
 		return ret;
 	load_record(daemon, NULL);
 	daemon->loaded_ms = daemon->load.time_ms;
+	unserved_tell(daemon->config);
 	return 0;
 }
 
@@ -66,6 +76,17 @@ static void override_ended(void *owner, const struct gw_runtime_backend *backend
 	snprintf(subject, sizeof(subject), "%s/%s", backend->pool, backend->name);
 	gw_events_add(daemon->events, "override", subject, "set", "ended",
 		"the file's own value changed");
+}
+
+int gw_daemon_identities_take(
+	struct gw_daemon *daemon, const struct gw_config *config, bool *ids_changed)
+{
+	int ret =
+		gw_ids_assign(gw_state_ids(daemon->state), config, gw_clock_boot_ms(), ids_changed);
+
+	return ret ? ret
+		   : gw_runtime_apply(gw_state_runtime(daemon->state), config, gw_clock_wall_ms(),
+			     override_ended, daemon);
 }
 
 static bool text_differs(const char *a, const char *b)
@@ -119,17 +140,14 @@ static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
 	bool ids_changed = false;
 	int ret;
 
-	ret = gw_ids_assign(gw_state_ids(daemon->state), config, gw_clock_boot_ms(), &ids_changed);
-	if (ret)
-		return ret;
-	ret = gw_runtime_apply(gw_state_runtime(daemon->state), config, gw_clock_wall_ms(),
-		override_ended, daemon);
+	ret = gw_daemon_identities_take(daemon, config, &ids_changed);
 	if (ret)
 		return ret;
 	ret = gw_monitor_configure(daemon->monitor, config);
 	if (ret)
 		return ret;
 	fixed_tell(daemon, config);
+	unserved_tell(config);
 	daemon->config = config;
 	gw_daemon_publisher_configure(daemon);
 	gw_config_free(former);
@@ -148,6 +166,7 @@ int gw_daemon_reload(struct gw_daemon *daemon, const char *why)
 	char error[GW_BUILD_ERROR];
 	struct gw_config *config;
 	struct gw_build *build;
+	int64_t begun_ms = gw_clock_wall_ms();
 	int ret = config_load(daemon, &config);
 
 	if (ret) {
@@ -177,6 +196,6 @@ int gw_daemon_reload(struct gw_daemon *daemon, const char *why)
 	gw_events_add(daemon->events, "reload", daemon->options.config, "", "accepted",
 		"%s: %zu pools, %zu services, %zu tables made anew", why, config->pool_count,
 		config->service_count, build->rebuilt_count);
-	gw_daemon_publish_build(daemon, build); /* tells what fails, and tries on */
+	gw_daemon_publish_build(daemon, build, begun_ms); /* tells what fails, and tries on */
 	return 0;
 }

@@ -44,7 +44,7 @@ struct listing *listing_new(const char *const *titles, bool color)
 
 	listing->titles = titles;
 	listing->color = color;
-	for (size_t i = 0; titles[i] && i < COLUMNS_MAX; i++) {
+	for (size_t i = 0; i < COLUMNS_MAX && titles[i]; i++) {
 		listing->columns = i + 1;
 		listing->width[i] = (int)strlen(title_text(listing, i));
 	}
