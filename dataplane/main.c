@@ -122,6 +122,8 @@ static void follow_snapshot(struct program *program)
 {
 	const struct gw_view *view = gw_generation_view(program->engine->generation);
 
+	bool done = true;
+
 	if (!view || view->version == program->steered)
 		return;
 	for (uint16_t i = 0; i < program->engine->port_count; i++) {
@@ -130,10 +132,12 @@ static void follow_snapshot(struct program *program)
 				    : 0;
 
 		if (error)
-			gw_log_error("port %s: steering: %s", program->engine->port[i].name,
-				strerror(-error));
+			gw_log_error("port %s: steering: %s; trying again",
+				program->engine->port[i].name, strerror(-error));
+		done &= !error;
 	}
-	program->steered = view->version;
+	if (done)
+		program->steered = view->version;
 }
 
 static int open_ports(struct program *program)

@@ -165,41 +165,52 @@ static int take_out(const struct gw_steer *steer, const struct gw_vip_key *key)
 	return error && errno != ENOENT ? -errno : 0;
 }
 
-/* Calls `act` for each key of `keys` that is not in `others` (both sorted); the first error. */
-static int for_missing(const struct gw_steer *steer, const struct gw_vip_key *keys, size_t count,
-	const struct gw_vip_key *others, size_t other_count,
-	int (*act)(const struct gw_steer *, const struct gw_vip_key *))
+static bool holds(const struct gw_vip_key *keys, size_t count, const struct gw_vip_key *key)
 {
-	int first = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		int error;
-
-		if (other_count && bsearch(&keys[i], others, other_count, sizeof(*others), compare))
-			continue;
-		error = act(steer, &keys[i]);
-		if (!first)
-			first = error;
-	}
-	return first;
+	return count && bsearch(key, keys, count, sizeof(*keys), compare);
 }
 
 int gw_steer_update(struct gw_steer *steer, const struct gw_vip *vips, size_t count)
 {
-	struct gw_vip_key *keys = calloc(count ? count : 1, sizeof(*keys));
-	int added, removed;
+	struct gw_vip_key *wanted = calloc(count + 1, sizeof(*wanted));
+	struct gw_vip_key *kept = calloc(count + steer->count + 1, sizeof(*kept));
+	size_t kept_count = 0;
+	int first = 0;
 
-	if (!keys)
+	if (!wanted || !kept) {
+		free(wanted);
+		free(kept);
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		keys[i].prefix_length = vips[i].prefix_length;
-		keys[i].address = vips[i].address;
 	}
-	qsort(keys, count, sizeof(*keys), compare);
-	added = for_missing(steer, keys, count, steer->keys, steer->count, add);
-	removed = for_missing(steer, steer->keys, steer->count, keys, count, take_out);
+	for (size_t i = 0; i < count; i++) {
+		wanted[i].prefix_length = vips[i].prefix_length;
+		wanted[i].address = vips[i].address;
+	}
+	qsort(wanted, count, sizeof(*wanted), compare);
+	/* What could not be done is not remembered as done, so that the next call tries again. */
+	for (size_t i = 0; i < count; i++) {
+		int error =
+			holds(steer->keys, steer->count, &wanted[i]) ? 0 : add(steer, &wanted[i]);
+
+		if (error)
+			first = first ? first : error;
+		else
+			kept[kept_count++] = wanted[i];
+	}
+	for (size_t i = 0; i < steer->count; i++) {
+		int error = holds(wanted, count, &steer->keys[i])
+				    ? 0
+				    : take_out(steer, &steer->keys[i]);
+
+		if (!error)
+			continue;
+		first = first ? first : error;
+		kept[kept_count++] = steer->keys[i];
+	}
+	qsort(kept, kept_count, sizeof(*kept), compare);
+	free(wanted);
 	free(steer->keys);
-	steer->keys = keys;
-	steer->count = count;
-	return added ? added : removed;
+	steer->keys = kept;
+	steer->count = kept_count;
+	return first;
 }
