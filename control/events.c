@@ -77,6 +77,10 @@ static void event_add(struct gw_events *events, enum gw_log_level level, const c
 	snprintf(event->from, sizeof(event->from), "%s", from);
 	snprintf(event->to, sizeof(event->to), "%s", to);
 	vsnprintf(event->why, sizeof(event->why), why, arguments);
+	/* It may quote what came from outside, and JSON takes valid UTF-8 only. */
+	for (char *c = event->why; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
 	event_log(event, level);
 }
 
