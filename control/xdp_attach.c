@@ -88,6 +88,18 @@ static bool link_holds(int fd, uint32_t ifindex)
 	       info.xdp.ifindex == ifindex;
 }
 
+/* Takes the program off at once: by unlinking alone the kernel would do so a little later. */
+static int release_link(const char *path)
+{
+	int fd = bpf_obj_get(path);
+
+	if (fd >= 0) {
+		bpf_link_detach(fd);
+		close(fd);
+	}
+	return unlink(path) ? -errno : 0;
+}
+
 /* The pinned link of an interface that is still that interface; -ENOENT when there is none. */
 static int open_link(const char *pin_dir, const struct gw_xdp_port *port)
 {
@@ -98,9 +110,9 @@ static int open_link(const char *pin_dir, const struct gw_xdp_port *port)
 		return -errno;
 	if (link_holds(fd, port->ifindex))
 		return fd;
-	/* The interface it was made for is gone; one of the same name is another. */
+	/* The interface it was made for is gone, or has another name now. */
 	close(fd);
-	unlink(path);
+	release_link(path);
 	return -ENOENT;
 }
 
@@ -179,9 +191,8 @@ static int attach_port(const struct gw_xdp_object *object, const char *pin_dir,
 	if (fd >= 0 && (query(port->ifindex, &id, &native) || !mode_fits(mode, native))) {
 		gw_log_info("interface %s: attached anew, in mode %s", port->name,
 			gw_config_xdp_mode_name(mode));
-		unlink(link_path(path, pin_dir, port->name));
-		bpf_link_detach(fd);
 		close(fd);
+		release_link(link_path(path, pin_dir, port->name));
 		fd = -ENOENT;
 	}
 	if (fd >= 0) {
@@ -242,14 +253,16 @@ static void detach_strays(const char *pin_dir, const struct gw_xdp_ports *ports)
 	DIR *folder = opendir(pin_dir);
 	struct dirent *entry;
 	char path[PATH_SIZE];
+	int error;
 
 	while (folder && (entry = readdir(folder))) {
 		if (strncmp(entry->d_name, LINK_PREFIX, strlen(LINK_PREFIX)) ||
 			link_wanted(ports, pin_dir, entry->d_name))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", pin_dir, entry->d_name);
-		if (unlink(path))
-			gw_log_warning("%s: cannot be removed: %s", path, strerror(errno));
+		error = release_link(path);
+		if (error)
+			gw_log_warning("%s: cannot be removed: %s", path, strerror(-error));
 		else
 			gw_log_info("interface %s: detached, dataplane.interfaces names it no more",
 				entry->d_name + strlen(LINK_PREFIX));
@@ -276,7 +289,7 @@ int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 		error = attach_port(object, pin_dir, &made.port[i], dataplane->interfaces[i].mode);
 	for (uint32_t i = 0; i < made.count && error; i++)
 		if (made.port[i].link_made)
-			unlink(link_path(path, pin_dir, made.port[i].name));
+			release_link(link_path(path, pin_dir, made.port[i].name));
 	if (error)
 		return error;
 	detach_strays(pin_dir, &made);
@@ -312,18 +325,19 @@ int gw_publisher_xdp_detach(const char *pin_dir)
 
 	if (!folder)
 		return errno == ENOENT ? 0 : -errno;
-	/* Links first: a program is off its interface when the last holder of its link lets go. */
+	/* Links first: the program must not run on without its maps' names. */
 	for (int pass = 0; pass < 2; pass++) {
 		rewinddir(folder);
 		while ((entry = readdir(folder))) {
 			bool link = !strncmp(entry->d_name, LINK_PREFIX, strlen(LINK_PREFIX)),
 			     map = !strncmp(entry->d_name, "gw_", 3);
+			int failed;
 
 			if (pass == 0 ? !link : !map)
 				continue;
 			snprintf(path, sizeof(path), "%s/%s", pin_dir, entry->d_name);
-			if (unlink(path))
-				error = -errno;
+			failed = link ? release_link(path) : unlink(path) ? -errno : 0;
+			error = failed ? failed : error;
 		}
 	}
 	closedir(folder);

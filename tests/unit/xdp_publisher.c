@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The XDP publisher on real interfaces, in a network and a mount namespace of the test's own: eth1
+ * with its far end wire1, eth2 with wire2. The test speaks and listens on wire1 as the network
+ * would. Backends are 10.82.0.101 … 103 with permanent neighbours 02:00:00:00:00:65 … 67. Needs
+ * root; without it the suite is skipped.
+ */
+#include "abi/encap.h"
+#include "control/publish_xdp.h"
+#include "control/xdp_object.h"
+#include "control_fixture.h"
+#include "frames.h"
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <jansson.h>
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_link.h>
+#include <linux/if_packet.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SKIPPED 77
+
+#define POOL_AND_SERVICE                                                                           \
+	"pools: [{name: web, healthcheck: {type: tcp, port: 80}, backends: ["                      \
+	"{name: b1, address: 10.82.0.101}, {name: b2, address: 10.82.0.102}]}]\n"                  \
+	"services: [{name: web, addresses: [203.0.113.10], protocol: tcp, ports: [80], pool: "     \
+	"web}]\n"
+#define NODE  "version: 1\nnode: {name: lb1, source_ipv4: 10.82.0.11}\n"
+#define FLOWS ", flows: 4096}\n"
+#define ON_ETH1                                                                                    \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth1, mode: generic}]" FLOWS              \
+		POOL_AND_SERVICE
+#define ON_ETH2                                                                                    \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth2, mode: generic}]" FLOWS              \
+		POOL_AND_SERVICE
+#define ON_ETH1_NATIVE                                                                             \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth1, mode: native}]" FLOWS               \
+		POOL_AND_SERVICE
+#define ON_DOT                                                                                     \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth3.5, mode: generic}]" FLOWS            \
+		POOL_AND_SERVICE
+
+static char *folder;
+static char pins[256];
+static int wire = -1;
+
+/* ---- the network */
+
+static void require(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "xdp_publisher: %s: cannot go on\n", what);
+	exit(EXIT_FAILURE);
+}
+
+static void shell(const char *command)
+{
+	require(system(command) == 0, command);
+}
+
+static void network_make(void)
+{
+	struct sockaddr_ll bound = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
+
+	shell("ip link set lo up");
+	for (int i = 1; i <= 2; i++) {
+		char command[256];
+
+		snprintf(command, sizeof(command),
+			"ip link add eth%d type veth peer name wire%d && "
+			"ip link set eth%d address 02:00:00:00:00:0b && "
+			"ip link set eth%d up && ip link set wire%d up",
+			i, i, i, i, i);
+		shell(command);
+	}
+	shell("ip address add 10.82.0.11/24 dev eth1");
+	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
+	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+	wire = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+	bound.sll_ifindex = (int)if_nametoindex("wire1");
+	require(bind(wire, (struct sockaddr *)&bound, sizeof(bound)) == 0, "bind to wire1");
+}
+
+static void wire_drain(void)
+{
+	char bytes[2048];
+
+	while (recv(wire, bytes, sizeof(bytes), MSG_DONTWAIT) >= 0)
+		;
+}
+
+/*
+ * Sends the frame into eth1 and waits for the encapsulated one that comes back, 300 ms at most.
+ * Returns its length, 0 when none came.
+ */
+static size_t wire_ask(const struct frame *frame, uint8_t answer[2048])
+{
+	struct sockaddr_ll from;
+	struct pollfd readable = {.fd = wire, .events = POLLIN};
+
+	wire_drain();
+	CU_ASSERT_EQUAL(send(wire, frame->bytes, frame->length, 0), (ssize_t)frame->length);
+	while (poll(&readable, 1, 300) > 0) {
+		socklen_t size = sizeof(from);
+		ssize_t length = recvfrom(wire, answer, 2048, 0, (struct sockaddr *)&from, &size);
+
+		if (length > 34 && from.sll_pkttype != PACKET_OUTGOING && answer[12] == 0x08 &&
+			answer[13] == 0x00 && answer[23] == GW_PROTO_IPV4)
+			return (size_t)length;
+	}
+	return 0;
+}
+
+/* The last byte of the outer destination, 0 when nothing came; its MAC's last in *mac. */
+static int wire_backend(uint8_t *mac)
+{
+	struct frame frame = frame_v4();
+	uint8_t answer[2048] = {0};
+
+	if (!wire_ask(&frame, answer))
+		return 0;
+	CU_ASSERT_EQUAL(memcmp(answer + 34, frame.bytes + 14, 45), 0);
+	if (mac)
+		*mac = answer[5];
+	return answer[33];
+}
+
+static uint32_t program_on(const char *interface)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, options);
+
+	CU_ASSERT_EQUAL(bpf_xdp_query((int)if_nametoindex(interface), 0, &options), 0);
+	return options.drv_prog_id ? options.drv_prog_id : options.skb_prog_id;
+}
+
+/* ---- control */
+
+struct control {
+	uv_loop_t loop;
+	struct gw_publisher *publisher;
+	struct gw_build *build;
+	uint64_t in_force;
+	char log[4096]; /* of open */
+};
+
+static void on_datapath(void *owner, bool present, const char *detail)
+{
+	CU_ASSERT_TRUE(present);
+}
+
+static void on_in_force(void *owner, uint64_t version, uint64_t took_ns)
+{
+	((struct control *)owner)->in_force = version;
+}
+
+static void on_refused(void *owner, uint64_t version, const char *why)
+{
+	printf("\n  refused: %s\n", why);
+	CU_FAIL("refused");
+}
+
+static void on_end(uv_timer_t *timer)
+{
+	uv_stop(timer->loop);
+}
+
+static void loop_run(struct control *control, uint64_t ms)
+{
+	uv_timer_t end;
+
+	uv_timer_init(&control->loop, &end);
+	uv_timer_start(&end, on_end, ms, 0);
+	uv_run(&control->loop, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&end, NULL);
+	uv_run(&control->loop, UV_RUN_NOWAIT);
+}
+
+/* Opens with standard error caught in control->log. */
+static int control_open(struct control *control, const char *text)
+{
+	struct gw_config *config = fixture_config(text);
+	struct gw_publisher_events events = {control, on_datapath, on_in_force, on_refused};
+	struct gw_publisher_xdp_options options = {.config = config, .pin_dir = pins};
+	FILE *caught = tmpfile();
+	int kept = dup(STDERR_FILENO), error;
+
+	memset(control, 0, sizeof(*control));
+	uv_loop_init(&control->loop);
+	dup2(fileno(caught), STDERR_FILENO);
+	error = gw_publisher_xdp_open(&control->loop, &options, &events, &control->publisher);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	rewind(caught);
+	control->log[fread(control->log, 1, sizeof(control->log) - 1, caught)] = '\0';
+	fclose(caught);
+	gw_config_free(config);
+	return error;
+}
+
+static void control_publish(struct control *control, const char *text)
+{
+	control->build = fixture_build(text);
+	CU_ASSERT_EQUAL(
+		control->publisher->ops->publish(control->publisher, control->build->snapshot), 0);
+	CU_ASSERT_EQUAL(control->in_force, control->build->version);
+	CU_ASSERT_EQUAL(
+		control->publisher->ops->version(control->publisher), control->build->version);
+}
+
+static void control_start(struct control *control, const char *text)
+{
+	int error = control_open(control, text);
+
+	if (error)
+		printf("\n  %s\n", control->log);
+	CU_ASSERT_EQUAL_FATAL(error, 0);
+	control_publish(control, text);
+	loop_run(control, 100);
+}
+
+/* As a daemon's end: what is pinned stays. */
+static void control_stop(struct control *control)
+{
+	if (control->publisher)
+		control->publisher->ops->close(control->publisher);
+	uv_run(&control->loop, UV_RUN_DEFAULT);
+	CU_ASSERT_EQUAL(uv_loop_close(&control->loop), 0);
+	gw_build_free(control->build);
+}
+
+static void all_away(void)
+{
+	CU_ASSERT_EQUAL(gw_publisher_xdp_detach(pins), 0);
+	CU_ASSERT_EQUAL(program_on("eth1"), 0);
+}
+
+static bool pinned(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", pins, name);
+	return access(path, F_OK) == 0;
+}
+
+static int pin_open(const char *name)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", pins, name);
+	fd = bpf_obj_get(path);
+	CU_ASSERT_FATAL(fd >= 0);
+	return fd;
+}
+
+static struct gw_xdp_config pinned_config(void)
+{
+	struct gw_xdp_config config;
+	uint32_t zero = 0;
+	int fd = pin_open("gw_config");
+
+	CU_ASSERT_EQUAL(bpf_map_lookup_elem(fd, &zero, &config), 0);
+	close(fd);
+	return config;
+}
+
+static void pinned_config_set(const struct gw_xdp_config *config)
+{
+	uint32_t zero = 0;
+	int fd = pin_open("gw_config");
+
+	CU_ASSERT_EQUAL(bpf_map_update_elem(fd, &zero, config, BPF_ANY), 0);
+	close(fd);
+}
+
+static struct gw_flow_key frame_key(void)
+{
+	struct frame frame = frame_v4();
+	struct gw_flow_key key = {.source_port = htons(40000),
+		.destination_port = htons(80),
+		.protocol = GW_PROTO_TCP};
+
+	gw_address_set_ipv4(&key.source, frame.bytes + 26);
+	gw_address_set_ipv4(&key.destination, frame.bytes + 30);
+	return key;
+}
+
+/* ---- tests */
+
+static void a_first_start_mounts_loads_attaches_and_pins(void)
+{
+	struct control control;
+	struct statfs info;
+
+	control_start(&control, ON_ETH1);
+	CU_ASSERT_EQUAL(statfs(pins, &info), 0);
+	CU_ASSERT_EQUAL(info.f_type, BPF_FS_MAGIC);
+	CU_ASSERT_NOT_EQUAL(program_on("eth1"), 0);
+	CU_ASSERT_EQUAL(program_on("eth2"), 0);
+	CU_ASSERT_TRUE(pinned("link_eth1"));
+	CU_ASSERT_TRUE(pinned("gw_flows"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "a bpf file system was mounted there"));
+	control_stop(&control);
+	all_away();
+	CU_ASSERT_FALSE(pinned("gw_flows"));
+}
+
+static void a_packet_goes_to_its_backend_and_is_counted(void)
+{
+	struct control control;
+	struct gw_flow_key key = frame_key();
+	struct gw_flow_answer flow;
+	struct gw_publisher_stats stats;
+	uint8_t mac = 0;
+	int backend;
+
+	control_start(&control, ON_ETH1);
+	backend = wire_backend(&mac);
+	CU_ASSERT(backend == 101 || backend == 102);
+	CU_ASSERT_EQUAL(mac, backend);
+	CU_ASSERT_EQUAL(control.publisher->ops->flow(control.publisher, &key, &flow), 0);
+	CU_ASSERT_TRUE(flow.found);
+	CU_ASSERT_EQUAL(flow.state, GW_FLOW_NEW);
+	CU_ASSERT_EQUAL(
+		gw_build_backend_at(control.build, flow.backend, NULL)->address[15], backend);
+	CU_ASSERT_EQUAL(control.publisher->ops->stats(control.publisher, &stats), 0);
+	CU_ASSERT_EQUAL(stats.counters.tx, 1);
+	CU_ASSERT_EQUAL(stats.backends[flow.backend].packets, 1);
+	CU_ASSERT_EQUAL(stats.backends[flow.backend].bytes, 45);
+	key.source_port = htons(40001);
+	CU_ASSERT_EQUAL(control.publisher->ops->flow(control.publisher, &key, &flow), 0);
+	CU_ASSERT_FALSE(flow.found);
+	control_stop(&control);
+	all_away();
+}
+
+/* The neighbours are gone from the kernel and nobody answers: only what was adopted can be used. */
+static void a_restart_adopts_flows_and_links_and_loses_no_packet(void)
+{
+	struct control control;
+	struct gw_flow_key key = frame_key();
+	struct gw_flow_answer flow;
+	uint32_t program;
+	int backend;
+
+	control_start(&control, ON_ETH1);
+	backend = wire_backend(NULL);
+	CU_ASSERT(backend > 0);
+	control_stop(&control);
+	CU_ASSERT_EQUAL(wire_backend(NULL), backend);
+	program = program_on("eth1");
+	shell("ip neigh flush dev eth1 nud permanent");
+	CU_ASSERT_EQUAL_FATAL(control_open(&control, ON_ETH1), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "adopted"));
+	CU_ASSERT_EQUAL(wire_backend(NULL), backend);
+	control_publish(&control, ON_ETH1);
+	for (int i = 0; i < 8; i++) {
+		CU_ASSERT_EQUAL(wire_backend(NULL), backend);
+		loop_run(&control, 100);
+	}
+	CU_ASSERT_EQUAL(control.publisher->ops->flow(control.publisher, &key, &flow), 0);
+	CU_ASSERT_TRUE(flow.found);
+	CU_ASSERT_EQUAL(flow.state, GW_FLOW_NEW);	  /* a SYN each time */
+	CU_ASSERT_NOT_EQUAL(program_on("eth1"), program); /* swapped in the same link */
+	control_stop(&control);
+	all_away();
+	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
+	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+}
+
+static void a_neighbour_that_moves_is_followed(void)
+{
+	struct control control;
+	uint8_t mac = 0;
+
+	control_start(&control, ON_ETH1);
+	CU_ASSERT(wire_backend(&mac) > 0);
+	CU_ASSERT(mac == 101 || mac == 102);
+	shell("for b in 101 102; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
+	      "lladdr 02:00:00:00:00:77; done");
+	loop_run(&control, 300);
+	CU_ASSERT(wire_backend(&mac) > 0);
+	CU_ASSERT_EQUAL(mac, 0x77);
+	control_stop(&control);
+	all_away();
+	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
+	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+}
+
+static void with_control_silent_the_kernels_own_neighbours_count(void)
+{
+	struct control control;
+	struct gw_xdp_config config;
+	uint8_t mac = 0;
+
+	control_start(&control, ON_ETH1);
+	control_stop(&control);
+	shell("echo 1 >/proc/sys/net/ipv4/conf/eth1/forwarding");
+	shell("for b in 101 102; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
+	      "lladdr 02:00:00:00:00:78; done");
+	CU_ASSERT(wire_backend(&mac) > 0);
+	CU_ASSERT_NOT_EQUAL(mac, 0x78); /* silent, but not for long yet */
+	config = pinned_config();
+	config.heartbeat_ns -= GW_XDP_HEARTBEAT_STALE_NS;
+	pinned_config_set(&config);
+	CU_ASSERT(wire_backend(&mac) > 0);
+	CU_ASSERT_EQUAL(mac, 0x78);
+	shell("ip neigh flush dev eth1 nud permanent"); /* the kernel knows none: the entry's link
+							 */
+	CU_ASSERT(wire_backend(&mac) > 0);
+	CU_ASSERT(mac == 101 || mac == 102);
+	all_away();
+	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
+	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+}
+
+static int foreign_attach(const char *interface, uint32_t flags)
+{
+	static const struct bpf_insn pass[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_PASS},
+		{.code = BPF_JMP | BPF_EXIT}};
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
+	int program = bpf_prog_load(BPF_PROG_TYPE_XDP, "foreign", "GPL", pass, 2, NULL), link;
+
+	CU_ASSERT_FATAL(program >= 0);
+	link = bpf_link_create(program, (int)if_nametoindex(interface), BPF_XDP, &options);
+	CU_ASSERT_FATAL(link >= 0);
+	close(program);
+	return link;
+}
+
+static void a_foreign_program_is_named_and_left_alone(void)
+{
+	struct control control;
+	int link = foreign_attach("eth1", XDP_FLAGS_SKB_MODE);
+	uint32_t id = program_on("eth1");
+	char words[64];
+
+	CU_ASSERT_EQUAL(control_open(&control, ON_ETH1), -EBUSY);
+	snprintf(words, sizeof(words), "\"foreign\" (id %u)", id);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, words));
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "eth1"));
+	CU_ASSERT_EQUAL(program_on("eth1"), id);
+	CU_ASSERT_FALSE(pinned("gw_flows")); /* nothing of the attempt is left */
+	control_stop(&control);
+	bpf_link_detach(link); /* at once; closing alone takes a moment */
+	close(link);
+	all_away();
+}
+
+static void an_interface_that_is_no_longer_named_is_let_go(void)
+{
+	struct control control;
+
+	control_start(&control, ON_ETH1);
+	control_stop(&control);
+	control_start(&control, ON_ETH2);
+	CU_ASSERT_EQUAL(program_on("eth1"), 0);
+	CU_ASSERT_NOT_EQUAL(program_on("eth2"), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "interface eth1: detached"));
+	control_stop(&control);
+	all_away();
+	CU_ASSERT_EQUAL(program_on("eth2"), 0);
+}
+
+static void an_interface_that_is_missing_is_named_and_nothing_is_left(void)
+{
+	struct control control;
+
+	CU_ASSERT_EQUAL(control_open(&control, ON_DOT), -ENODEV);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "eth3.5"));
+	CU_ASSERT_FALSE(pinned("gw_flows"));
+	control_stop(&control);
+}
+
+static void an_interface_with_a_dot_in_its_name_can_be_pinned(void)
+{
+	struct control control;
+
+	shell("ip link add eth3.5 type veth peer name wire3 && ip link set eth3.5 up");
+	control_start(&control, ON_DOT);
+	CU_ASSERT_NOT_EQUAL(program_on("eth3.5"), 0);
+	control_stop(&control);
+	control_start(&control, ON_DOT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "adopted"));
+	control_stop(&control);
+	all_away();
+	CU_ASSERT_EQUAL(program_on("eth3.5"), 0);
+	shell("ip link del eth3.5");
+}
+
+static void pinned_maps_of_another_abi_are_refused_and_go_on(void)
+{
+	struct control control;
+	struct gw_xdp_config config;
+	uint32_t program;
+
+	control_start(&control, ON_ETH1);
+	control_stop(&control);
+	program = program_on("eth1");
+	config = pinned_config();
+	config.abi_version = GW_XDP_ABI_VERSION + 1;
+	pinned_config_set(&config);
+	CU_ASSERT_EQUAL(control_open(&control, ON_ETH1), -EPROTO);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "--detach"));
+	CU_ASSERT_EQUAL(program_on("eth1"), program);
+	CU_ASSERT(wire_backend(NULL) > 0);
+	control_stop(&control);
+	all_away();
+}
+
+static void a_change_of_mode_attaches_anew(void)
+{
+	struct control control;
+	int pass = foreign_attach("wire1", XDP_FLAGS_DRV_MODE); /* veth then polls: XDP_TX works */
+	LIBBPF_OPTS(bpf_xdp_query_opts, native);
+
+	control_start(&control, ON_ETH1);
+	control_stop(&control);
+	control_start(&control, ON_ETH1_NATIVE);
+	CU_ASSERT_EQUAL(bpf_xdp_query((int)if_nametoindex("eth1"), 0, &native), 0);
+	CU_ASSERT_NOT_EQUAL(native.drv_prog_id, 0);
+	CU_ASSERT(wire_backend(NULL) > 0);
+	control_stop(&control);
+	bpf_link_detach(pass);
+	close(pass);
+	all_away();
+}
+
+static void words_age_and_live_flows_are_counted(void)
+{
+	struct control control;
+	struct gw_publisher_stats stats;
+	struct gw_flow_bucket bucket = {{0}};
+	struct timespec clock;
+	uint32_t key = 7, backend, now;
+	int fd;
+
+	control_start(&control, ON_ETH1);
+	fd = pin_open("gw_flows");
+	clock_gettime(CLOCK_MONOTONIC, &clock);
+	now = (uint32_t)clock.tv_sec;
+	backend = control.build->pools[0].backends[1].id;
+	bucket.word[0] = gw_flow_word(0x40 | GW_CLASS_TCP, backend, GW_FLOW_ESTABLISHED, now);
+	bucket.word[1] = gw_flow_word(0x50 | GW_CLASS_TCP, backend, GW_FLOW_NEW, now - 30);
+	CU_ASSERT_EQUAL(bpf_map_update_elem(fd, &key, &bucket, BPF_ANY), 0);
+	loop_run(&control, 2300);
+	CU_ASSERT_EQUAL(bpf_map_lookup_elem(fd, &key, &bucket), 0);
+	CU_ASSERT_EQUAL(gw_flow_state(bucket.word[0]), GW_FLOW_ESTABLISHED);
+	CU_ASSERT_EQUAL(bucket.word[1], GW_FLOW_RETIRED);
+	CU_ASSERT_EQUAL(control.publisher->ops->stats(control.publisher, &stats), 0);
+	CU_ASSERT_EQUAL(stats.backend_flows[backend], 1);
+	CU_ASSERT_EQUAL(stats.flows_active, 1);
+	CU_ASSERT_EQUAL(stats.flow_capacity, 4096);
+	close(fd);
+	control_stop(&control);
+	all_away();
+}
+
+static const struct gw_test tests[] = {
+	GW_TEST(a_first_start_mounts_loads_attaches_and_pins),
+	GW_TEST(a_packet_goes_to_its_backend_and_is_counted),
+	GW_TEST(a_restart_adopts_flows_and_links_and_loses_no_packet),
+	GW_TEST(a_neighbour_that_moves_is_followed),
+	GW_TEST(with_control_silent_the_kernels_own_neighbours_count),
+	GW_TEST(a_foreign_program_is_named_and_left_alone),
+	GW_TEST(an_interface_that_is_no_longer_named_is_let_go),
+	GW_TEST(an_interface_that_is_missing_is_named_and_nothing_is_left),
+	GW_TEST(an_interface_with_a_dot_in_its_name_can_be_pinned),
+	GW_TEST(pinned_maps_of_another_abi_are_refused_and_go_on),
+	GW_TEST(a_change_of_mode_attaches_anew),
+	GW_TEST(words_age_and_live_flows_are_counted),
+};
+
+int main(int argc, char **argv)
+{
+	char made[] = "/tmp/guideway-test-XXXXXX";
+	int status;
+
+	if (geteuid() != 0) {
+		printf("xdp_publisher: skipped, needs root\n");
+		return SKIPPED;
+	}
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		perror("xdp_publisher: no namespaces");
+		return EXIT_FAILURE;
+	}
+	folder = mkdtemp(made);
+	if (!folder)
+		return EXIT_FAILURE;
+	snprintf(pins, sizeof(pins), "%s/pins", folder);
+	network_make();
+	status = gw_suite_run("xdp_publisher", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	umount(pins);
+	rmdir(pins);
+	rmdir(folder);
+	return status;
+}
