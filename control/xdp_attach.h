@@ -26,7 +26,8 @@ struct gw_xdp_ports {
 /*
  * Puts the program on every interface: into its pinned link where there is one, else by a new link.
  * The ports are written to the configuration map and to tx_ports in the file's order. Pinned links
- * of interfaces that the file no longer names are let go. All or nothing for links made here; logs what is wrong. Returns 0 or -errno (-EBUSY: a foreign program).
+ * of interfaces that the file no longer names are let go. All or nothing for links made here; logs
+ * what is wrong. Returns 0 or -errno (-EBUSY: a foreign program).
  */
 int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 	const struct gw_config_dataplane *dataplane, struct gw_xdp_ports *ports);
