@@ -16,7 +16,7 @@ const char *config_text(struct config_walk *walk, const yaml_node_t *node);
  */
 int config_number_parse(const char *text, bool hex, uint64_t min, uint64_t max, uint64_t *value);
 
-/* One number with its error; max_name is what the message calls the range. */
+/* One number, or its error. */
 bool config_number(struct config_walk *walk, const yaml_node_t *node, uint64_t min, uint64_t max,
 	uint64_t *value);
 
