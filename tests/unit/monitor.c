@@ -32,6 +32,7 @@ static enum gw_health healths[BACKENDS];
 static bool is_presumed;
 static int changes;
 static int failures;
+static int failures_at_down; /* how many probes had failed when a backend went down */
 static char last_cause[GW_HEALTH_CAUSE];
 
 static int backend_of(const char *name)
@@ -56,6 +57,8 @@ static void changed(
 	CU_ASSERT_EQUAL(change->from, healths[backend_of(name)]);
 	healths[backend_of(name)] = change->to;
 	snprintf(last_cause, sizeof(last_cause), "%s", change->cause);
+	if (change->to == GW_HEALTH_DOWN)
+		failures_at_down = failures;
 	changes++;
 }
 
@@ -107,7 +110,7 @@ static void begin(void)
 	CU_ASSERT_EQUAL_FATAL(uv_listen((uv_stream_t *)&listener, 128, connected), 0);
 	uv_tcp_getsockname(&listener, (struct sockaddr *)&address, &length);
 	port = ntohs(address.sin_port);
-	changes = failures = 0;
+	changes = failures = failures_at_down = 0;
 	healths[0] = healths[1] = GW_HEALTH_UNKNOWN;
 	is_presumed = false;
 	CU_ASSERT_EQUAL_FATAL(gw_monitor_new(&loop, &events, &monitor), 0);
@@ -180,7 +183,8 @@ static void a_backend_presumed_healthy_is_judged_by_one_probe(void)
 	model_make(&models[0], "127.0.0.2", 2);
 	gw_monitor_configure(monitor, &models[0].config);
 	run_until(2);
-	CU_ASSERT_EQUAL(failures, 1);
+	/* The loop may have run on for another probe since. */
+	CU_ASSERT_EQUAL(failures_at_down, 1);
 	end();
 }
 
