@@ -56,7 +56,10 @@ static void beat(struct publisher *publisher)
 
 static void on_heartbeat(uv_timer_t *timer)
 {
-	beat(timer->data);
+	struct publisher *publisher = timer->data;
+
+	beat(publisher);
+	gw_xdp_ports_refresh(&publisher->object, publisher->pin_dir, &publisher->ports);
 }
 
 static void on_settle(uv_timer_t *timer)

@@ -121,7 +121,7 @@ static bool mode_fits(enum gw_config_xdp_mode mode, bool native)
 	return mode == GW_CONFIG_XDP_AUTO || native == (mode == GW_CONFIG_XDP_NATIVE);
 }
 
-static int create_link(int program, const struct gw_xdp_port *port, enum gw_config_xdp_mode mode)
+static int create_link(int program, const struct gw_xdp_port *port)
 {
 	static const uint32_t flags[] = {XDP_FLAGS_DRV_MODE, XDP_FLAGS_SKB_MODE};
 	int fd = -1, error = 0;
@@ -129,11 +129,11 @@ static int create_link(int program, const struct gw_xdp_port *port, enum gw_conf
 	for (int i = 0; i < 2 && fd < 0; i++) {
 		LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags[i]);
 
-		if (!mode_fits(mode, i == 0))
+		if (!mode_fits(port->mode, i == 0))
 			continue;
 		fd = bpf_link_create(program, (int)port->ifindex, BPF_XDP, &options);
 		error = fd < 0 ? -errno : 0;
-		if (fd < 0 && i == 0 && mode == GW_CONFIG_XDP_AUTO)
+		if (fd < 0 && i == 0 && port->mode == GW_CONFIG_XDP_AUTO)
 			gw_log_warning("interface %s: native XDP is refused (%s); trying generic, "
 				       "which is slower",
 				port->name, strerror(-error));
@@ -153,8 +153,8 @@ static int refuse_foreign(const struct gw_xdp_port *port, uint32_t id)
 	return -EBUSY;
 }
 
-static int attach_new(const struct gw_xdp_object *object, const char *pin_dir,
-	struct gw_xdp_port *port, enum gw_config_xdp_mode mode)
+static int attach_new(
+	const struct gw_xdp_object *object, const char *pin_dir, struct gw_xdp_port *port)
 {
 	char path[PATH_SIZE];
 	uint32_t id = 0;
@@ -163,12 +163,17 @@ static int attach_new(const struct gw_xdp_object *object, const char *pin_dir,
 
 	if (!error && id)
 		return refuse_foreign(port, id);
-	fd = create_link(object->program, port, mode);
+	fd = create_link(object->program, port);
 	if (fd == -EBUSY || fd == -EEXIST)
 		return query(port->ifindex, &id, &native) || !id ? fd : refuse_foreign(port, id);
 	if (fd < 0) {
-		gw_log_error("interface %s: the XDP program cannot be attached in mode %s: %s",
-			port->name, gw_config_xdp_mode_name(mode), strerror(-fd));
+		gw_log_error("interface %s: the XDP program cannot be attached in mode %s: %s%s",
+			port->name, gw_config_xdp_mode_name(port->mode), strerror(-fd),
+			port->mode == GW_CONFIG_XDP_NATIVE
+				? "; the driver may not have native XDP, or not for so large an "
+				  "MTU (some 3500 bytes are the usual limit): mode generic has "
+				  "neither limit"
+				: "");
 		return fd;
 	}
 	error = bpf_obj_pin(fd, link_path(path, pin_dir, port->name)) ? -errno : 0;
@@ -180,17 +185,17 @@ static int attach_new(const struct gw_xdp_object *object, const char *pin_dir,
 }
 
 /* Swaps the program of this build into the link that is there; another mode needs another link. */
-static int attach_port(const struct gw_xdp_object *object, const char *pin_dir,
-	struct gw_xdp_port *port, enum gw_config_xdp_mode mode)
+static int attach_port(
+	const struct gw_xdp_object *object, const char *pin_dir, struct gw_xdp_port *port)
 {
 	char path[PATH_SIZE];
 	bool native = false;
 	uint32_t id;
 	int fd = open_link(pin_dir, port), error;
 
-	if (fd >= 0 && (query(port->ifindex, &id, &native) || !mode_fits(mode, native))) {
+	if (fd >= 0 && (query(port->ifindex, &id, &native) || !mode_fits(port->mode, native))) {
 		gw_log_info("interface %s: attached anew, in mode %s", port->name,
-			gw_config_xdp_mode_name(mode));
+			gw_config_xdp_mode_name(port->mode));
 		close(fd);
 		release_link(link_path(path, pin_dir, port->name));
 		fd = -ENOENT;
@@ -203,7 +208,7 @@ static int attach_port(const struct gw_xdp_object *object, const char *pin_dir,
 				     "replaced: %s",
 				port->name, strerror(-error));
 	} else {
-		error = fd == -ENOENT ? attach_new(object, pin_dir, port, mode) : fd;
+		error = fd == -ENOENT ? attach_new(object, pin_dir, port) : fd;
 	}
 	if (!error)
 		error = query(port->ifindex, &port->program_id, &port->native);
@@ -212,7 +217,8 @@ static int attach_port(const struct gw_xdp_object *object, const char *pin_dir,
 
 static int find_port(const struct gw_config_interface *interface, struct gw_xdp_port *port)
 {
-	*port = (struct gw_xdp_port){.ifindex = if_nametoindex(interface->name)};
+	*port = (struct gw_xdp_port){
+		.ifindex = if_nametoindex(interface->name), .mode = interface->mode, .named = true};
 	snprintf(port->name, sizeof(port->name), "%s", interface->name);
 	if (!port->ifindex || read_mac(port->name, port->mac)) {
 		gw_log_error("dataplane.interfaces: there is no interface \"%s\" here (ip link "
@@ -286,7 +292,7 @@ int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 	if (!error)
 		__atomic_store_n(&object->config->port_count, made.count, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < made.count && !error; i++)
-		error = attach_port(object, pin_dir, &made.port[i], dataplane->interfaces[i].mode);
+		error = attach_port(object, pin_dir, &made.port[i]);
 	for (uint32_t i = 0; i < made.count && error; i++)
 		if (made.port[i].link_made)
 			release_link(link_path(path, pin_dir, made.port[i].name));
@@ -295,6 +301,45 @@ int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 	detach_strays(pin_dir, &made);
 	*ports = made;
 	return 0;
+}
+
+/* The interface of this name is another than before: gone, new, or back. */
+static void port_replaced(const struct gw_xdp_object *object, const char *pin_dir, uint32_t index,
+	struct gw_xdp_port *port, uint32_t ifindex)
+{
+	port->ifindex = ifindex;
+	port->program_id = 0;
+	if (!ifindex) {
+		gw_log_warning("interface %s is gone; its services are taken up again when it is "
+			       "back",
+			port->name);
+		return;
+	}
+	if (read_mac(port->name, port->mac) || tell_port(object, index, port) ||
+		attach_port(object, pin_dir, port))
+		gw_log_error("interface %s is back, but the program is not on it", port->name);
+	else
+		gw_log_info("interface %s is back and has the program again", port->name);
+}
+
+void gw_xdp_ports_refresh(
+	const struct gw_xdp_object *object, const char *pin_dir, struct gw_xdp_ports *ports)
+{
+	for (uint32_t i = 0; i < ports->count; i++) {
+		struct gw_xdp_port *port = &ports->port[i];
+		uint32_t ifindex = port->named ? if_nametoindex(port->name) : 0;
+		uint8_t mac[6];
+
+		if (!port->named)
+			continue;
+		if (ifindex != port->ifindex) {
+			port_replaced(object, pin_dir, i, port, ifindex);
+		} else if (ifindex && !read_mac(port->name, mac) && memcmp(mac, port->mac, 6)) {
+			memcpy(port->mac, mac, 6);
+			tell_port(object, i, port);
+			gw_log_info("interface %s has another MAC", port->name);
+		}
+	}
 }
 
 int gw_xdp_port_add(

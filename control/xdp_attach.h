@@ -15,6 +15,8 @@ struct gw_xdp_port {
 	uint8_t mac[6];
 	bool native;
 	uint32_t program_id;
+	enum gw_config_xdp_mode mode;
+	bool named;	/* by the configuration: our program is to be on it */
 	bool link_made; /* by this process, not adopted */
 };
 
@@ -31,6 +33,14 @@ struct gw_xdp_ports {
  */
 int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 	const struct gw_config_dataplane *dataplane, struct gw_xdp_ports *ports);
+
+/*
+ * Follows what happens to the named interfaces; to be called each second. A changed MAC is told to
+ * the program, which otherwise would take frames for another machine's. An interface that went and
+ * came back (a driver loaded anew) gets the program again; what fails is logged once.
+ */
+void gw_xdp_ports_refresh(
+	const struct gw_xdp_object *object, const char *pin_dir, struct gw_xdp_ports *ports);
 
 /* Adds an egress interface without our program; its index, or -ENOSPC. */
 int gw_xdp_port_add(

@@ -28,11 +28,65 @@ static const void *section(const struct gw_snapshot *snapshot, const struct gw_s
 	return (const uint8_t *)snapshot->data + section->offset;
 }
 
+/* What an inner map of a former process holds: it was filled before it came into force. */
+static void read_inner(struct gw_xdp_known_pool *known, int fd)
+{
+	struct bpf_map_info info = {};
+	uint32_t size = sizeof(info);
+	size_t bytes;
+	struct gw_pool_row *rows;
+	struct gw_pool_head head;
+
+	known->present = true;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return;
+	bytes = (size_t)info.max_entries * sizeof(*rows);
+	rows = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (rows == MAP_FAILED)
+		return;
+	head = rows[0].head;
+	if (!head.member_count ||
+		head.member_row + (head.member_count - 1) / GW_POOL_ROW_MEMBERS < info.max_entries)
+		*known = (struct gw_xdp_known_pool){
+			.present = true,
+			.table_size = head.table_size,
+			.member_count = head.member_count,
+			.digest = head.digest,
+			.members_hash = XXH3_64bits(
+				head.member_count ? rows[head.member_row].members : NULL,
+				head.member_count * sizeof(uint32_t)),
+		};
+	munmap(rows, bytes);
+}
+
+/* So that a restart makes no table anew that is in force already, and clears what nobody names. */
+static void read_pools(struct gw_xdp_tables *tables)
+{
+	int outer = bpf_map__fd(tables->object->skeleton->maps.gw_pools);
+
+	for (uint32_t id = 0; id < GW_MAX_POOLS; id++) {
+		uint32_t inner;
+		int fd;
+
+		if (bpf_map_lookup_elem(outer, &id, &inner))
+			continue;
+		fd = bpf_map_get_fd_by_id(inner);
+		if (fd < 0)
+			continue;
+		read_inner(&tables->pools[id], fd);
+		close(fd);
+	}
+}
+
 int gw_xdp_tables_init(struct gw_xdp_tables *tables, struct gw_xdp_object *object)
 {
 	*tables = (struct gw_xdp_tables){.object = object, .settled = true};
 	tables->pools = calloc(GW_MAX_POOLS, sizeof(*tables->pools));
-	return tables->pools ? 0 : -ENOMEM;
+	if (!tables->pools)
+		return -ENOMEM;
+	if (object->adopted)
+		read_pools(tables);
+	return 0;
 }
 
 void gw_xdp_tables_fini(struct gw_xdp_tables *tables)

@@ -76,6 +76,12 @@ static void shell(const char *command)
 	require(system(command) == 0, command);
 }
 
+static void neighbours_make(void)
+{
+	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
+	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+}
+
 static void network_make(void)
 {
 	struct sockaddr_ll bound = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
@@ -92,8 +98,7 @@ static void network_make(void)
 		shell(command);
 	}
 	shell("ip address add 10.82.0.11/24 dev eth1");
-	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
-	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+	neighbours_make();
 	wire = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
 	bound.sll_ifindex = (int)if_nametoindex("wire1");
 	require(bind(wire, (struct sockaddr *)&bound, sizeof(bound)) == 0, "bind to wire1");
@@ -246,6 +251,15 @@ static void control_stop(struct control *control)
 	gw_build_free(control->build);
 }
 
+static int tables_made(struct control *control)
+{
+	json_t *shown = control->publisher->ops->describe(control->publisher);
+	int made = (int)json_integer_value(json_object_get(shown, "tables_made_last"));
+
+	json_decref(shown);
+	return made;
+}
+
 static void all_away(void)
 {
 	CU_ASSERT_EQUAL(gw_publisher_xdp_detach(pins), 0);
@@ -336,6 +350,7 @@ static void a_packet_goes_to_its_backend_and_is_counted(void)
 	backend = wire_backend(&mac);
 	CU_ASSERT(backend == 101 || backend == 102);
 	CU_ASSERT_EQUAL(mac, backend);
+	CU_ASSERT_EQUAL(tables_made(&control), 1);
 	CU_ASSERT_EQUAL(control.publisher->ops->flow(control.publisher, &key, &flow), 0);
 	CU_ASSERT_TRUE(flow.found);
 	CU_ASSERT_EQUAL(flow.state, GW_FLOW_NEW);
@@ -372,6 +387,7 @@ static void a_restart_adopts_flows_and_links_and_loses_no_packet(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "adopted"));
 	CU_ASSERT_EQUAL(wire_backend(NULL), backend);
 	control_publish(&control, ON_ETH1);
+	CU_ASSERT_EQUAL(tables_made(&control), 0);
 	for (int i = 0; i < 8; i++) {
 		CU_ASSERT_EQUAL(wire_backend(NULL), backend);
 		loop_run(&control, 100);
@@ -382,8 +398,7 @@ static void a_restart_adopts_flows_and_links_and_loses_no_packet(void)
 	CU_ASSERT_NOT_EQUAL(program_on("eth1"), program); /* swapped in the same link */
 	control_stop(&control);
 	all_away();
-	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
-	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+	neighbours_make();
 }
 
 static void a_neighbour_that_moves_is_followed(void)
@@ -401,8 +416,7 @@ static void a_neighbour_that_moves_is_followed(void)
 	CU_ASSERT_EQUAL(mac, 0x77);
 	control_stop(&control);
 	all_away();
-	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
-	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+	neighbours_make();
 }
 
 static void with_control_silent_the_kernels_own_neighbours_count(void)
@@ -428,8 +442,7 @@ static void with_control_silent_the_kernels_own_neighbours_count(void)
 	CU_ASSERT(wire_backend(&mac) > 0);
 	CU_ASSERT(mac == 101 || mac == 102);
 	all_away();
-	shell("for b in 101 102 103; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
-	      "lladdr 02:00:00:00:00:$(printf %x $b); done");
+	neighbours_make();
 }
 
 static int foreign_attach(const char *interface, uint32_t flags)
@@ -479,6 +492,40 @@ static void an_interface_that_is_no_longer_named_is_let_go(void)
 	control_stop(&control);
 	all_away();
 	CU_ASSERT_EQUAL(program_on("eth2"), 0);
+}
+
+static void an_interface_that_comes_back_gets_the_program_again(void)
+{
+	struct control control;
+
+	control_start(&control, ON_ETH2);
+	shell("ip link del eth2");
+	loop_run(&control, 1200);
+	shell("ip link add eth2 type veth peer name wire2 && ip link set eth2 up && "
+	      "ip link set wire2 up");
+	CU_ASSERT_EQUAL(program_on("eth2"), 0);
+	loop_run(&control, 1200);
+	CU_ASSERT_NOT_EQUAL(program_on("eth2"), 0);
+	control_stop(&control);
+	all_away();
+	CU_ASSERT_EQUAL(program_on("eth2"), 0);
+}
+
+static void a_changed_mac_of_ours_is_taken_up(void)
+{
+	struct control control;
+
+	control_start(&control, ON_ETH1);
+	CU_ASSERT(wire_backend(NULL) > 0);
+	shell("ip link set eth1 address 02:00:00:00:00:1b");
+	loop_run(&control, 1200);
+	CU_ASSERT_EQUAL(wire_backend(NULL), 0); /* now it is another machine's */
+	shell("ip link set eth1 address 02:00:00:00:00:0b");
+	loop_run(&control, 1200);
+	CU_ASSERT(wire_backend(NULL) > 0);
+	control_stop(&control);
+	all_away();
+	neighbours_make(); /* the kernel forgets them with the MAC */
 }
 
 static void an_interface_that_is_missing_is_named_and_nothing_is_left(void)
@@ -583,6 +630,8 @@ static const struct gw_test tests[] = {
 	GW_TEST(with_control_silent_the_kernels_own_neighbours_count),
 	GW_TEST(a_foreign_program_is_named_and_left_alone),
 	GW_TEST(an_interface_that_is_no_longer_named_is_let_go),
+	GW_TEST(an_interface_that_comes_back_gets_the_program_again),
+	GW_TEST(a_changed_mac_of_ours_is_taken_up),
 	GW_TEST(an_interface_that_is_missing_is_named_and_nothing_is_left),
 	GW_TEST(an_interface_with_a_dot_in_its_name_can_be_pinned),
 	GW_TEST(pinned_maps_of_another_abi_are_refused_and_go_on),
