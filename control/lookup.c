@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/lookup.h"
 
+#include "abi/parse.h"
 #include "abi/service.h"
 #include "base/address.h"
 
@@ -90,6 +91,25 @@ static const struct gw_span *span_at(const void *path, uint32_t index)
 	return &spans[index];
 }
 
+/* What the datapaths drop before they ask for a service: a packet that no client can have sent,
+ * ICMP. */
+static bool lookup_refuse(const struct gw_flow_key *key, struct gw_lookup *result)
+{
+	struct gw_packet packet = {
+		.key = *key,
+		.family = gw_address_is_ipv4(&key->destination) ? GW_IPV4 : GW_IPV6,
+		.protocol = key->protocol,
+	};
+
+	if (gw_parse_source_is_martian(&packet))
+		result->reason = GW_LOOKUP_MARTIAN;
+	else if (gw_parse_is_icmp(&packet))
+		result->reason = GW_LOOKUP_ICMP_OTHER;
+	else
+		return false;
+	return true;
+}
+
 void gw_lookup_flow(
 	const struct gw_build *build, const struct gw_flow_key *key, struct gw_lookup *result)
 {
@@ -99,7 +119,7 @@ void gw_lookup_flow(
 	uint32_t service;
 
 	*result = (struct gw_lookup){.reason = GW_LOOKUP_HOST, .slot = GW_NONE};
-	if (!vip)
+	if (!vip || lookup_refuse(key, result))
 		return;
 	service = gw_service_match(
 		vip, key->protocol, GW_NTOHS(key->destination_port), header, span_at);
@@ -142,7 +162,8 @@ void gw_lookup_track(
 
 const char *gw_lookup_reason_name(enum gw_lookup_reason reason)
 {
-	static const char *const names[] = {"table", "tracked", "host", "no_service", "no_backend"};
+	static const char *const names[] = {
+		"table", "tracked", "host", "no_service", "no_backend", "martian", "icmp_other"};
 
 	return names[reason];
 }
@@ -173,6 +194,12 @@ static void explain(const struct gw_lookup *result, char *text, size_t size)
 	case GW_LOOKUP_NO_BACKEND:
 		snprintf(text, size, "no backend of pool %s is eligible%s", result->pool->name,
 			tail);
+		break;
+	case GW_LOOKUP_MARTIAN:
+		snprintf(text, size, "dropped: no client of a service can have this source");
+		break;
+	case GW_LOOKUP_ICMP_OTHER:
+		snprintf(text, size, "dropped: ICMP is not balanced as a flow");
 		break;
 	}
 }

@@ -32,6 +32,8 @@ enum gw_lookup_reason {
 	GW_LOOKUP_HOST,	      /* no service's address, or no_service: host: the kernel's */
 	GW_LOOKUP_NO_SERVICE, /* a service's address, no service on this protocol and port */
 	GW_LOOKUP_NO_BACKEND, /* the pool has no eligible member */
+	GW_LOOKUP_MARTIAN,    /* dropped for its source, before a service is asked for */
+	GW_LOOKUP_ICMP_OTHER, /* dropped as ICMP, before a service is asked for */
 };
 
 struct gw_lookup {
@@ -55,7 +57,7 @@ void gw_lookup_flow(
 void gw_lookup_track(const struct gw_build *build, const struct gw_flow_answer *answer,
 	struct gw_lookup *result);
 
-/* "table", "tracked", "host", "no_service", "no_backend". */
+/* "table", "tracked", "host", "no_service", "no_backend", "martian", "icmp_other". */
 const char *gw_lookup_reason_name(enum gw_lookup_reason reason);
 /* The object of contract.md (and "flow", "address", "explanation"); NULL without memory. */
 json_t *gw_lookup_json(const struct gw_build *build, const struct gw_flow_key *key,

@@ -156,9 +156,9 @@ static void service_is_found_by_longest_address_then_protocol_then_port(void)
 
 	CU_ASSERT_STRING_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.113.5:9").service->name, "net");
 	CU_ASSERT_STRING_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.113.130:9").service->name, "half");
-	CU_ASSERT_STRING_EQUAL(look(build, "icmp 10.0.0.1 203.0.113.130").service->name, "half");
-	CU_ASSERT_STRING_EQUAL(look(build, "icmp 10.0.0.1 203.0.113.255").service->name, "half");
-	CU_ASSERT_EQUAL(look(build, "icmp 10.0.0.1 203.0.113.127").reason, GW_LOOKUP_NO_SERVICE);
+	CU_ASSERT_STRING_EQUAL(look(build, "gre 10.0.0.1 203.0.113.130").service->name, "half");
+	CU_ASSERT_STRING_EQUAL(look(build, "gre 10.0.0.1 203.0.113.255").service->name, "half");
+	CU_ASSERT_EQUAL(look(build, "gre 10.0.0.1 203.0.113.127").reason, GW_LOOKUP_NO_SERVICE);
 	CU_ASSERT_STRING_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.113.200:80").service->name, "one");
 	/* No fall-back to a shorter address. */
 	result = look(build, "tcp 10.0.0.1:1 203.0.113.200:81");
@@ -168,8 +168,49 @@ static void service_is_found_by_longest_address_then_protocol_then_port(void)
 	CU_ASSERT_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.113.201:81").reason, GW_LOOKUP_HOST);
 	CU_ASSERT_EQUAL(look(build, "tcp 10.0.0.1:1 203.0.112.1:80").reason, GW_LOOKUP_HOST);
 	CU_ASSERT_STRING_EQUAL(
-		look(build, "tcp [::1]:1 [2001:db8:ffff::1]:1").service->name, "net");
+		look(build, "tcp [fd81::2]:1 [2001:db8:ffff::1]:1").service->name, "net");
 	CU_ASSERT_EQUAL(look(build, "tcp [::1]:1 [2001:db9::1]:1").reason, GW_LOOKUP_HOST);
+	gw_build_free(build);
+}
+
+static void check_dropped(
+	const struct gw_build *build, const char *flow, enum gw_lookup_reason reason)
+{
+	struct gw_lookup result = look(build, flow);
+
+	CU_ASSERT_EQUAL(result.reason, reason);
+	CU_ASSERT_PTR_NULL(result.backend);
+	if (result.reason != reason)
+		fprintf(stderr, "  %s\n", flow);
+}
+
+/* packets.md: martian sources and ICMP never come as far as the table. */
+static void what_the_datapaths_drop_has_no_backend(void)
+{
+	struct gw_build *build = fixture_build(WEIGHTED
+		"  - {name: all, addresses: [203.0.113.10, \"2001:db8:113::10\"], protocol: any,"
+		" ports: [any], pool: w}\n");
+	static const char *const martians[] = {
+		"tcp 203.0.113.10:1 203.0.113.10:80",
+		"tcp 127.0.0.1:1 203.0.113.10:80",
+		"tcp 224.0.0.1:1 203.0.113.10:80",
+		"tcp 255.255.255.255:1 203.0.113.10:80",
+		"tcp 0.0.0.0:1 203.0.113.10:80",
+		"tcp [::1]:1 [2001:db8:113::10]:80",
+		"tcp [ff02::1]:1 [2001:db8:113::10]:80",
+		"tcp [2001:db8:113::10]:1 [2001:db8:113::10]:80",
+		"icmp 127.0.0.1 203.0.113.10",
+	};
+
+	for (size_t i = 0; i < sizeof(martians) / sizeof(martians[0]); i++)
+		check_dropped(build, martians[i], GW_LOOKUP_MARTIAN);
+	check_dropped(build, "icmp 198.51.100.7 203.0.113.10", GW_LOOKUP_ICMP_OTHER);
+	check_dropped(build, "icmpv6 2001:db8::7 2001:db8:113::10", GW_LOOKUP_ICMP_OTHER);
+	/* ICMP's number of the other family is a protocol like any. */
+	CU_ASSERT_EQUAL(look(build, "icmpv6 198.51.100.7 203.0.113.10").reason, GW_LOOKUP_TABLE);
+	CU_ASSERT_EQUAL(look(build, "tcp 127.0.0.1:1 203.0.112.1:80").reason, GW_LOOKUP_HOST);
+	CU_ASSERT_STRING_EQUAL(gw_lookup_reason_name(GW_LOOKUP_MARTIAN), "martian");
+	CU_ASSERT_STRING_EQUAL(gw_lookup_reason_name(GW_LOOKUP_ICMP_OTHER), "icmp_other");
 	gw_build_free(build);
 }
 
@@ -242,6 +283,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(decision_is_the_references),
 	GW_TEST(affinity_and_seed_decide_what_is_hashed),
 	GW_TEST(service_is_found_by_longest_address_then_protocol_then_port),
+	GW_TEST(what_the_datapaths_drop_has_no_backend),
 	GW_TEST(tracked_flow_stays_while_its_backend_may_keep_it),
 	GW_TEST(json_has_the_contracts_fields),
 };
