@@ -259,8 +259,15 @@ int config_source_parse(
 {
 	struct gw_place start = {.file = source->name, .line = 1, .column = 1};
 	yaml_node_t *root;
-	int error = source_scan(source, text, len, errors);
+	int error;
 
+	/* Told the encoding, libyaml takes the mark that some editors put in front for a character.
+	 */
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		len -= 3;
+	}
+	error = source_scan(source, text, len, errors);
 	if (!error)
 		error = source_build(source, text, len, errors);
 	if (error)

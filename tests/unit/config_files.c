@@ -77,6 +77,25 @@ static void text_that_is_no_yaml_has_its_place(void)
 	EXPECT_ERRORS("version: @!!int \"1\"\n", {"", "tags"});
 }
 
+static void a_byte_order_mark_is_no_part_of_the_text(void)
+{
+	static const char text[] = "\xef\xbb\xbf"
+				   "version: 2\n";
+	struct gw_config *config = NULL;
+	struct gw_config_errors errors = {0};
+
+	gw_config_free(expect_config("\xef\xbb\xbf" CONFIG_HEAD CONFIG_POOL));
+	CU_ASSERT_EQUAL(
+		gw_config_load_string("test.yaml", text, sizeof(text) - 1, 0, &config, &errors),
+		-EINVAL);
+	/* columns count without it */
+	CU_ASSERT(errors.count > 0);
+	if (errors.count)
+		error_compare(&errors.list[errors.count - 1],
+			&(struct expected){"version", "is not a version"}, 1, 10);
+	gw_config_errors_free(&errors);
+}
+
 static void nesting_has_a_limit(void)
 {
 	/* the root is one level, so the 16th bracket is one too many */
@@ -287,6 +306,7 @@ static void reports_have_the_exit_status_of_the_contract(void)
 
 static const struct gw_test tests[] = {
 	GW_TEST(text_that_is_no_yaml_has_its_place),
+	GW_TEST(a_byte_order_mark_is_no_part_of_the_text),
 	GW_TEST(nesting_has_a_limit),
 	GW_TEST(aliases_stand_for_values_but_not_for_themselves),
 	GW_TEST(aliases_cannot_multiply_without_end),
