@@ -62,12 +62,28 @@ static char *format_ports(const struct gw_config_service_ports *ports, char text
 	return text;
 }
 
+/*
+ * A service that clashes with itself does so once for every port or every address that it has: it
+ * is told once.
+ */
+static bool clash_is_repeated(const struct claim *first, const struct claim *second)
+{
+	const struct gw_config_service *service = second->service;
+
+	if (first->service != service)
+		return false;
+	return first->address == second->address ? second->address != service->addresses
+						 : second->ports != service->ports;
+}
+
 static void report_clash(struct config_walk *walk, const struct claim *a, const struct claim *b)
 {
 	const struct claim *first = a->order < b->order ? a : b, *second = first == a ? b : a;
 	char path[CONFIG_PATH_MAX], where[CONFIG_PLACE_TEXT], prefix[GW_PREFIX_TEXT];
 	char ports[16], other[16];
 
+	if (clash_is_repeated(first, second))
+		return;
 	gw_prefix_format(second->prefix, prefix);
 	format_ports(second->ports, ports);
 	if (first->service == second->service && first->address != second->address)

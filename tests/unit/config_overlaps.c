@@ -69,6 +69,12 @@ static void one_service_does_not_repeat_itself(void)
 			"protocol: tcp, ports: [81], addresses: [203.0.113.10, @203.0.113.10/32]"),
 		{"services[a].ports", "80 overlaps 80"},
 		{"services[b].addresses", "203.0.113.10 is given twice"});
+	EXPECT_ERRORS(TWO("protocol: tcp, ports: [80-90, @85-95], addresses: [203.0.113.10,"
+			  " 203.0.113.11, \"2001:db8:113::10\"]",
+			      "protocol: udp, ports: [1, 2, 3], addresses: [203.0.113.10, "
+			      "@203.0.113.10]"),
+		{"services[a].ports", "85-95 overlaps 80-90"},
+		{"services[b].addresses", "203.0.113.10 is given twice"});
 }
 
 static void each_of_several_clashes_is_reported(void)
