@@ -14,6 +14,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 4, EXIT_INVALID = 5 };
 
@@ -297,10 +298,24 @@ static int play(struct session *session)
 	return more < 0 ? EXIT_FAILED : check_sum(session);
 }
 
+/* Opening `out` to write would empty the capture that is read. */
+static bool overwrites(const char *in, const char *out)
+{
+	struct stat a, b;
+
+	if (!out || stat(in, &a) || stat(out, &b) || !S_ISREG(a.st_mode))
+		return false;
+	return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static int open_files(struct session *session)
 {
 	const struct options *options = session->options;
 
+	if (overwrites(options->in, options->out) || overwrites(options->in, options->host)) {
+		gw_log_error("%s is the capture to be read: write to another file", options->in);
+		return EXIT_FAILED;
+	}
 	session->in = capture_open(options->in);
 	if (!session->in)
 		return EXIT_FAILED;
@@ -318,7 +333,9 @@ static int open_files(struct session *session)
 
 static int close_files(struct session *session, int status)
 {
-	if (capture_finish(session->out) || capture_finish(session->host))
+	if (capture_finish(session->out))
+		status = EXIT_FAILED;
+	if (capture_finish(session->host))
 		status = EXIT_FAILED;
 	capture_close(session->in);
 	for (int i = 0; i < REPLAY_OUT_MAX; i++)
@@ -342,6 +359,10 @@ static int replay(const struct options *options, const struct gw_config *config)
 		if (!status)
 			status = play(&session);
 		options->path->close();
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		gw_log_error("cannot write to standard output: %s", strerror(errno));
+		status = status ? status : EXIT_FAILED;
 	}
 	status = close_files(&session, status);
 	gw_build_free(build);
