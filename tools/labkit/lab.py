@@ -74,7 +74,7 @@ class Lab:
             with open(f"{plans.run_dir(prefix)}/state.json", encoding="utf-8") as stream:
                 state = json.load(stream)
         except FileNotFoundError:
-            raise LabError(f"no lab {prefix} is up; tools/lab up --prefix {prefix}") from None
+            raise plans.MissingError(f"no lab {prefix} is up; tools/lab up --prefix {prefix}") from None
         options = dict(state["options"], port=config.Port(**state["options"]["port"]))
         return cls(Options(**options), state["pids"])
 

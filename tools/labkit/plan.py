@@ -15,7 +15,21 @@ MAX_BACKENDS = 150
 
 
 class LabError(Exception):
-    """Something a person can act on; the text says what."""
+    """Something a person can act on; the text says what. `status` is the command's exit status."""
+
+    status = 1
+
+
+class UsageError(LabError):
+    """An argument that no lab can have."""
+
+    status = 2
+
+
+class MissingError(LabError):
+    """A lab or a node that is not there."""
+
+    status = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,9 +62,9 @@ class Plan:
     def __post_init__(self):
         prefix_check(self.prefix)
         if not 1 <= self.balancers <= MAX_BALANCERS:
-            raise LabError(f"--balancers {self.balancers}: 1 to {MAX_BALANCERS}")
+            raise UsageError(f"--balancers {self.balancers}: 1 to {MAX_BALANCERS}")
         if not 1 <= self.backends <= MAX_BACKENDS:
-            raise LabError(f"--backends {self.backends}: 1 to {MAX_BACKENDS}")
+            raise UsageError(f"--backends {self.backends}: 1 to {MAX_BACKENDS}")
 
     def _node(self, name, interface, ipv4, ipv6):
         return Node(name, f"{self.prefix}-{name}", interface, ipv4, ipv6)
@@ -94,12 +108,12 @@ class Plan:
             if node.name == name:
                 return node
         names = ", ".join(node.name for node in self.nodes)
-        raise LabError(f"lab {self.prefix} has no node {name!r}; it has {names}")
+        raise MissingError(f"lab {self.prefix} has no node {name!r}; it has {names}")
 
 
 def prefix_check(prefix):
     if not re.fullmatch(r"[a-z][a-z0-9]{0,15}", prefix):
-        raise LabError(f"--prefix {prefix!r}: a lower-case letter, then at most 15 letters or digits")
+        raise UsageError(f"--prefix {prefix!r}: a lower-case letter, then at most 15 letters or digits")
 
 
 def run_dir(prefix):
