@@ -70,7 +70,18 @@ static int detach_xdp(const struct gw_daemon_options *options)
 	}
 	pin_dir = pin_dir ? pin_dir : config->xdp_pin_dir;
 	error = gw_publisher_xdp_detach(pin_dir);
-	if (error)
+	if (error == -ENOENT) {
+		gw_log_info("XDP: nothing is pinned at %s", pin_dir);
+		error = 0;
+	} else if (error == -ENOTDIR)
+		gw_log_error(
+			"%s is no folder of a bpf file system: nothing can be pinned there, and "
+			"nothing was removed",
+			pin_dir);
+	else if (error == -EBUSY)
+		gw_log_error("%s: a guideway-control works with what is pinned there; end it first",
+			pin_dir);
+	else if (error)
 		gw_log_error("%s: cannot remove all that is pinned there: %s", pin_dir,
 			strerror(-error));
 	else

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HEARTBEAT_MS 1000
 #define SETTLE_MS    200 /* after a publish: no packet is on its way for so long */
@@ -30,6 +31,7 @@ struct publisher {
 	struct gw_traffic *backend_traffic;
 	struct gw_traffic *service_traffic;
 	char *pin_dir;
+	int lock; /* on pin_dir */
 	uv_timer_t heartbeat;
 	uv_timer_t settle;
 	uv_timer_t sweeper;
@@ -185,6 +187,8 @@ static void publisher_free(struct publisher *publisher)
 	free(publisher->backend_traffic);
 	free(publisher->service_traffic);
 	free(publisher->pin_dir);
+	if (publisher->lock >= 0)
+		close(publisher->lock);
 	free(publisher);
 }
 
@@ -232,6 +236,23 @@ static void start_timers(uv_loop_t *loop, struct publisher *publisher)
 	uv_timer_start(&publisher->sweeper, on_sweep, SWEEP_MS, SWEEP_MS);
 }
 
+static int pin_dir_take(struct publisher *publisher)
+{
+	int error = gw_xdp_pin_dir_make(publisher->pin_dir);
+
+	if (error)
+		return error;
+	publisher->lock = gw_xdp_pin_dir_lock(publisher->pin_dir);
+	if (publisher->lock >= 0)
+		return 0;
+	if (publisher->lock == -EBUSY)
+		gw_log_error("another guideway-control works with what is pinned at %s; end that "
+			     "one, or "
+			     "give this one another folder by --pin-dir",
+			publisher->pin_dir);
+	return publisher->lock;
+}
+
 int gw_publisher_xdp_open(uv_loop_t *loop, const struct gw_publisher_xdp_options *options,
 	const struct gw_publisher_events *events, struct gw_publisher **out)
 {
@@ -245,8 +266,11 @@ int gw_publisher_xdp_open(uv_loop_t *loop, const struct gw_publisher_xdp_options
 		return -ENOMEM;
 	publisher->base.ops = &operations;
 	publisher->events = *events;
+	publisher->lock = -1;
 	publisher->pin_dir = strdup(options->pin_dir);
-	error = publisher->pin_dir ? gw_xdp_object_open(&publisher->object, &object) : -ENOMEM;
+	error = publisher->pin_dir ? pin_dir_take(publisher) : -ENOMEM;
+	if (!error)
+		error = gw_xdp_object_open(&publisher->object, &object);
 	fresh = !error && !publisher->object.adopted;
 	if (!error)
 		error = gw_xdp_tables_init(&publisher->tables, &publisher->object);

@@ -28,6 +28,7 @@ struct gw_publisher_xdp_options {
 int gw_publisher_xdp_open(uv_loop_t *loop, const struct gw_publisher_xdp_options *options,
 	const struct gw_publisher_events *events, struct gw_publisher **out);
 
-/* Takes the program off every interface and removes what is pinned there: forwarding ends. 0 or
- * -errno. */
+/* Takes the program off every interface and removes what is pinned there: forwarding ends. 0,
+ * -ENOENT when there is no such folder, -ENOTDIR when it is in no bpffs, -EBUSY while a control
+ * works with it, or another -errno. */
 int gw_publisher_xdp_detach(const char *pin_dir);

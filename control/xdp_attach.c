@@ -363,13 +363,19 @@ int gw_xdp_port_add(
 
 int gw_publisher_xdp_detach(const char *pin_dir)
 {
-	DIR *folder = opendir(pin_dir);
+	int lock = gw_xdp_pin_dir_lock(pin_dir), error = 0;
 	struct dirent *entry;
 	char path[PATH_SIZE];
-	int error = 0;
+	DIR *folder;
 
-	if (!folder)
-		return errno == ENOENT ? 0 : -errno;
+	if (lock < 0)
+		return lock;
+	folder = fdopendir(lock);
+	if (!folder) {
+		error = -errno;
+		close(lock);
+		return error;
+	}
 	/* Links first: the program must not run on without its maps' names. */
 	for (int pass = 0; pass < 2; pass++) {
 		rewinddir(folder);
@@ -385,8 +391,8 @@ int gw_publisher_xdp_detach(const char *pin_dir)
 			error = failed ? failed : error;
 		}
 	}
-	closedir(folder);
 	if (!error && rmdir(pin_dir) && errno != ENOTEMPTY && errno != EBUSY && errno != ENOENT)
 		error = -errno;
+	closedir(folder);
 	return error;
 }

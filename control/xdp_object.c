@@ -8,10 +8,12 @@
 #include <bpf/libbpf.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/random.h>
@@ -66,6 +68,23 @@ int gw_xdp_pin_dir_make(const char *pin_dir)
 	if (error)
 		gw_log_error("%s: cannot pin there: %s; mount a bpf file system at %s", pin_dir,
 			strerror(-error), mount_point);
+	return error;
+}
+
+int gw_xdp_pin_dir_lock(const char *pin_dir)
+{
+	int fd = open(pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return -errno;
+	if (in_bpffs(pin_dir)) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return fd;
+		error = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	} else {
+		error = -ENOTDIR;
+	}
+	close(fd);
 	return error;
 }
 

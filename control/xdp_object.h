@@ -53,3 +53,8 @@ uint64_t gw_xdp_flow_find(
 
 /* Mounts a bpffs where `pin_dir` has to lie in one and makes the folder; says so when it mounts. */
 int gw_xdp_pin_dir_make(const char *pin_dir);
+/*
+ * One process alone writes what is pinned there: returns a descriptor that holds the folder until
+ * it is closed, -EBUSY while another holds it, -ENOTDIR when the folder is in no bpffs.
+ */
+int gw_xdp_pin_dir_lock(const char *pin_dir);

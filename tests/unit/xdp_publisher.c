@@ -479,6 +479,37 @@ static void a_foreign_program_is_named_and_left_alone(void)
 	all_away();
 }
 
+static void what_a_control_works_with_is_its_own(void)
+{
+	struct control first, second;
+
+	control_start(&first, ON_ETH1);
+	CU_ASSERT_EQUAL(control_open(&second, ON_ETH1), -EBUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(second.log, pins));
+	control_stop(&second);
+	CU_ASSERT_EQUAL(gw_publisher_xdp_detach(pins), -EBUSY);
+	CU_ASSERT(wire_backend(NULL) > 0);
+	control_stop(&first);
+	all_away();
+}
+
+/* Names of ours in a folder like any other are somebody else's files. */
+static void detaching_removes_nothing_but_pins(void)
+{
+	char plain[512], path[600], missing[600];
+
+	snprintf(plain, sizeof(plain), "%s/plain", folder);
+	snprintf(path, sizeof(path), "%s/gw_notes", plain);
+	snprintf(missing, sizeof(missing), "%s/missing", plain);
+	CU_ASSERT_EQUAL_FATAL(mkdir(plain, 0700), 0);
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	CU_ASSERT_EQUAL(gw_publisher_xdp_detach(plain), -ENOTDIR);
+	CU_ASSERT_EQUAL(access(path, F_OK), 0);
+	CU_ASSERT_EQUAL(gw_publisher_xdp_detach(missing), -ENOENT);
+	unlink(path);
+	rmdir(plain);
+}
+
 static void an_interface_that_is_no_longer_named_is_let_go(void)
 {
 	struct control control;
@@ -629,6 +660,8 @@ static const struct gw_test tests[] = {
 	GW_TEST(a_neighbour_that_moves_is_followed),
 	GW_TEST(with_control_silent_the_kernels_own_neighbours_count),
 	GW_TEST(a_foreign_program_is_named_and_left_alone),
+	GW_TEST(what_a_control_works_with_is_its_own),
+	GW_TEST(detaching_removes_nothing_but_pins),
 	GW_TEST(an_interface_that_is_no_longer_named_is_let_go),
 	GW_TEST(an_interface_that_comes_back_gets_the_program_again),
 	GW_TEST(a_changed_mac_of_ours_is_taken_up),
