@@ -36,7 +36,9 @@ static const struct {
 	{GW_CHASH_ERR_FORMAT, "serialised view has another format version"},
 	{GW_CHASH_ERR_CHECKSUM, "serialised view was altered: its checksum does not match"},
 	{GW_CHASH_ERR_CONTENT, "serialised view contradicts itself, though its checksum matches"},
-	{GW_CHASH_ERR_PARAMETER, "points per unit of weight, probes or capacity out of range"},
+	{GW_CHASH_ERR_PARAMETER, "points per unit of weight, probes or capacity out of range, or a "
+				 "hash function or seed that "
+				 "this algorithm does not take"},
 };
 
 const char *gw_chash_strerror(int error)

@@ -86,15 +86,27 @@ static int read_double(const char *option, const char *text, double above, doubl
 
 /*
  * KEY[@WEIGHT[@ZONE]]. A word behind the last @ (or the one before it) that is no number belongs to
- * the key. The weight is checked by the library, which says what is wrong with it.
+ * the key. The weight is checked by the library, which says what is wrong with it; one beyond 64
+ * bits arrives there as the largest or smallest there is, which is as wrong.
  */
 static bool number_at(const char *text, const char *end, int64_t *value)
 {
 	char *stop;
 
-	errno = 0;
 	*value = strtoll(text, &stop, 10);
-	return stop == end && stop != text && !errno;
+	return stop == end && stop != text;
+}
+
+/* A weight with a fraction or an exponent: surely meant as one, so not taken for a part of the key.
+ */
+static bool fraction_at(const char *text)
+{
+	char *stop;
+
+	if (!strchr("+-.0123456789", *text))
+		return false;
+	strtod(text, &stop);
+	return stop != text && (!*stop || *stop == '@');
 }
 
 static int read_spec(const char *option, const char *text, struct spec *spec)
@@ -115,6 +127,10 @@ static int read_spec(const char *option, const char *text, struct spec *spec)
 			spec->zone = copy(last + 1, (size_t)(end - last - 1));
 		} else {
 			spec->weight = 1;
+			if (fraction_at(last + 1) || (before != last && fraction_at(before + 1))) {
+				complain("%s: '%s': a weight is a whole number", option, text);
+				return EXIT_USAGE;
+			}
 		}
 	}
 	if (!spec->id)
@@ -489,6 +505,19 @@ static int take_steps(const struct args *args, struct gw_chash *handle)
 	return 0;
 }
 
+static void complain_of_options(const struct args *args, int error)
+{
+	const char *name = gw_chash_traits(args->options.algorithm)->name;
+
+	if (error == GW_CHASH_ERR_NOT_PRIME || error == GW_CHASH_ERR_SIZE)
+		complain("%s, --size %llu: %s", name, (unsigned long long)args->options.size,
+			gw_chash_strerror(error));
+	else if (args->options.algorithm == GW_CHASH_KETAMA && error == GW_CHASH_ERR_PARAMETER)
+		complain("ketama is defined on md5 without a seed: leave --hash and --seed away");
+	else
+		complain("%s: %s", name, gw_chash_strerror(error));
+}
+
 int args_build(const struct args *args, struct gw_chash **handle)
 {
 	struct gw_chash *made = NULL;
@@ -500,8 +529,7 @@ int args_build(const struct args *args, struct gw_chash **handle)
 	}
 	error = gw_chash_create(&args->options, &made);
 	if (error) {
-		complain("%s, --size %llu: %s", gw_chash_traits(args->options.algorithm)->name,
-			(unsigned long long)args->options.size, gw_chash_strerror(error));
+		complain_of_options(args, error);
 		return EXIT_FAILED;
 	}
 	if (args->buckets) {

@@ -20,6 +20,7 @@ static const char *const colours[CHART_SERIES_MAX] = {"#0072b2", "#d55e00", "#00
 struct axis {
 	double low, high;
 	bool log;
+	bool whole; /* no ticks between whole numbers */
 };
 
 size_t chart_add_series(struct chart *chart, const char *name)
@@ -82,8 +83,10 @@ static void label(FILE *file, double x, double y, const char *attributes, const 
 
 static struct axis axis_of(const struct chart *chart, bool vertical)
 {
-	struct axis axis = {
-		.low = INFINITY, .high = -INFINITY, .log = vertical ? chart->log_y : chart->log_x};
+	struct axis axis = {.low = INFINITY,
+		.high = -INFINITY,
+		.log = vertical ? chart->log_y : chart->log_x,
+		.whole = !vertical && chart->whole_x};
 
 	for (size_t s = 0; s < chart->series_count; s++)
 		for (size_t i = 0; i < chart->series[s].count; i++) {
@@ -173,6 +176,9 @@ static void draw_ticks(FILE *file, const struct axis *axis, bool vertical)
 		return;
 	}
 	double step = nice_step(axis->high - axis->low);
+
+	if (axis->whole)
+		step = fmax(step, 1);
 
 	for (double v = ceil(axis->low / step) * step; v <= axis->high + step * 1e-6; v += step)
 		draw_tick(file, axis, v, vertical);

@@ -26,6 +26,7 @@ struct chart {
 	bool bars;
 	bool log_x;
 	bool log_y;
+	bool whole_x;	   /* x counts something: ticks at whole numbers only */
 	char **categories; /* bars: one label a bar group; owned */
 	size_t category_count;
 	struct chart_series series[CHART_SERIES_MAX];

@@ -140,7 +140,7 @@ int ring_experiment_run(const struct args *args)
 			break;
 		}
 		row = ring_json(cases[i].name, cases[i].vnodes, &before, &after);
-		snprintf(label, sizeof(label), cases[i].vnodes ? "%s, %u point(s)" : "%s",
+		snprintf(label, sizeof(label), !cases[i].vnodes ? "%s" : "%s, points each: %u",
 			cases[i].name, cases[i].vnodes);
 		chart_add_category(&chart, label);
 		chart_add_point(&chart, series, (double)i,

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct gw_chash_traits *traits_of(const struct args *args)
@@ -48,21 +49,31 @@ static json_t *preference(
 	return list;
 }
 
-static void print(const json_t *line, bool json)
+/* The key by hand: one above 2^63-1 does not fit jansson's integers. */
+static void print_json(const struct key *key, const json_t *line)
+{
+	json_t *text = key->text ? json_string(key->text) : NULL;
+	char *rest = json_dumps(line, JSON_COMPACT);
+
+	fputs("{\"key\":", stdout);
+	if (text)
+		json_dumpf(text, stdout, JSON_ENCODE_ANY);
+	else
+		printf("%llu", (unsigned long long)key->number);
+	printf(",%s\n", rest ? rest + 1 : "}");
+	free(rest);
+	json_decref(text);
+}
+
+static void print(const struct key *key, const json_t *line)
 {
 	const json_t *members = json_object_get(line, "members");
-	const json_t *key = json_object_get(line, "key");
 	const json_t *bucket = json_object_get(line, "bucket");
 
-	if (json) {
-		json_dumpf(line, stdout, JSON_COMPACT);
-		putchar('\n');
-		return;
-	}
-	if (json_is_string(key))
-		fputs(json_string_value(key), stdout);
+	if (key->text)
+		fputs(key->text, stdout);
 	else
-		json_dumpf(key, stdout, JSON_ENCODE_ANY);
+		printf("%llu", (unsigned long long)key->number);
 	if (json_is_integer(bucket))
 		printf(" bucket %lld", (long long)json_integer_value(bucket));
 	for (size_t i = 0; i < json_array_size(members); i++)
@@ -72,16 +83,13 @@ static void print(const json_t *line, bool json)
 	putchar('\n');
 }
 
-static json_t *key_json(const struct key *key)
+/* Whether JSON can say it. */
+static bool is_utf8(const char *text)
 {
-	char text[24];
+	json_t *string = json_string(text);
 
-	if (key->text)
-		return json_string(key->text);
-	if (key->number <= INT64_MAX)
-		return json_integer((json_int_t)key->number);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)key->number);
-	return json_string(text);
+	json_decref(string);
+	return string;
 }
 
 static int look_up(const struct args *args, const struct gw_chash_view *view, const struct key *key)
@@ -96,9 +104,9 @@ static int look_up(const struct args *args, const struct gw_chash_view *view, co
 		complain("%s", gw_chash_strerror(error));
 		return EXIT_FAILED;
 	}
-	line = json_pack("{s:o,s:n,s:s}", "key", key_json(key), "bucket", "member",
-		gw_chash_view_members(view)[member].id);
-	if (!line) {
+	line = json_pack("{s:n,s:s}", "bucket", "member", gw_chash_view_members(view)[member].id);
+	if (!line || (key->text && !is_utf8(key->text))) {
+		json_decref(line);
 		complain("the key or its member is not UTF-8 text");
 		return EXIT_FAILED;
 	}
@@ -108,8 +116,10 @@ static int look_up(const struct args *args, const struct gw_chash_view *view, co
 		json_object_set_new(line, "members", preference(view, value, args, &error));
 	if (error)
 		complain("--n %u: %s", args->n, gw_chash_strerror(error));
+	else if (args->json)
+		print_json(key, line);
 	else
-		print(line, args->json);
+		print(key, line);
 	json_decref(line);
 	return error ? EXIT_FAILED : EXIT_DONE;
 }

@@ -98,6 +98,7 @@ int scenario_cascade(struct sim *sim, struct outcome *outcome)
 	if (!error) {
 		outcome->chart.title = "Cascade: members left after each step";
 		outcome->chart.x_label = "step";
+		outcome->chart.whole_x = true;
 		outcome->chart.y_label = "members left";
 		series = chart_add_series(&outcome->chart, outcome->algorithm);
 		chart_add_point(&outcome->chart, series, 0, sim->members);

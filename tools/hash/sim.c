@@ -140,7 +140,8 @@ int sim_open(struct sim *sim, const struct args *args, enum gw_chash_algorithm a
 		sim->options.hash = args->options.hash;
 	if (args->vnodes_given)
 		sim->options.vnodes = args->options.vnodes;
-	sim->options.seed = args->seed;
+	/* ketama has no seed; the scenario's own chance still follows it. */
+	sim->options.seed = algorithm == GW_CHASH_KETAMA ? 0 : args->seed;
 	sim->options.size = args->options.size;
 	sim->options.probes = args->options.probes;
 	/* Room for every member and one weight more: what a scenario can ask for. */

@@ -18,17 +18,17 @@ static uint32_t room_storm(const struct args *args, uint32_t members)
 }
 
 static const struct scenario scenarios[] = {
-	{"grow", "keys moved when members are added", 8, 100000, room_grow, scenario_grow},
-	{"shrink", "keys moved when members are taken away", 9, 100000, NULL, scenario_shrink},
-	{"fail-random", "keys moved when random members fail", 20, 100000, NULL,
+	{"grow", "Keys moved when members are added", 8, 100000, room_grow, scenario_grow},
+	{"shrink", "Keys moved when members are taken away", 9, 100000, NULL, scenario_shrink},
+	{"fail-random", "Keys moved when random members fail", 20, 100000, NULL,
 		scenario_fail_random},
-	{"weight-change", "keys moved when one weight doubles", 10, 100000, NULL,
+	{"weight-change", "Keys moved when one weight doubles", 10, 100000, NULL,
 		scenario_weight_change},
-	{"flap", "keys moved while members come and go", 10, 100000, NULL, scenario_flap},
-	{"cascade", "keys moved by a cascade of overload", 10, 100000, NULL, scenario_cascade},
-	{"hot-key", "requests served elsewhere under bounded loads", 10, 100000, NULL,
+	{"flap", "Keys moved while members come and go", 10, 100000, NULL, scenario_flap},
+	{"cascade", "Keys moved by a cascade of overload", 10, 100000, NULL, scenario_cascade},
+	{"hot-key", "Requests served elsewhere under bounded loads", 10, 100000, NULL,
 		scenario_hot_key},
-	{"storm", "keys moved when many members come at once", 50, 100000, room_storm,
+	{"storm", "Keys moved when many members come at once", 50, 100000, room_storm,
 		scenario_storm},
 };
 
@@ -40,6 +40,14 @@ static const struct {
 	{"vnodes", vnodes_run},
 	{"disruption", disruption_run},
 };
+
+static bool is_experiment(const char *name)
+{
+	for (size_t i = 0; i < sizeof(experiments) / sizeof(experiments[0]); i++)
+		if (!strcmp(experiments[i].name, name))
+			return true;
+	return false;
+}
 
 const struct scenario *scenario_find(const char *name)
 {
@@ -92,7 +100,11 @@ static const struct scenario *choose(const struct args *args, int *status)
 		return NULL;
 	}
 	scenario = scenario_find(args->scenario);
-	if (!scenario) {
+	if (!scenario && is_experiment(args->scenario)) {
+		complain("--scenario: '%s' is about algorithms of its own: it goes with simulate",
+			args->scenario);
+		*status = EXIT_USAGE;
+	} else if (!scenario) {
 		complain("--scenario: unknown scenario '%s'", args->scenario);
 		scenario_list();
 		*status = EXIT_USAGE;
@@ -219,11 +231,16 @@ int compare_run(const struct args *args)
 	int status = EXIT_DONE;
 	const struct scenario *scenario = choose(args, &status);
 	struct chart chart = {.bars = true, .x_label = "algorithm", .y_label = "share of keys (%)"};
+	char subtitle[96];
 	json_t *list;
 
 	if (!scenario)
 		return status;
 	chart.title = scenario->title;
+	snprintf(subtitle, sizeof(subtitle), "%u members at the start, %llu keys",
+		args->members ? args->members : scenario->members,
+		(unsigned long long)(args->key_total ? args->key_total : scenario->keys));
+	chart.subtitle = subtitle;
 	chart_add_series(&chart, "moved");
 	chart_add_series(&chart, "ideal");
 	list = json_array();

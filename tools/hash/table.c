@@ -50,31 +50,36 @@ static void print_points(const struct gw_chash_view *view, const struct gw_chash
 			gw_chash_view_members(view)[points->point[i].member].id);
 }
 
-static json_t *slots_json(const struct gw_chash_slots *slots)
+/* By hand: a hash may be above 2^63-1, which jansson's integers do not hold. */
+static void print_points_json(const struct gw_chash_points *points)
 {
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < slots->size; i++)
-		json_array_append_new(list, json_integer(slot_at(slots, i)));
-	return list;
+	for (size_t i = 0; i < points->count; i++)
+		printf("%s[%llu,%u]", i ? "," : "", (unsigned long long)points->point[i].hash,
+			points->point[i].member);
 }
 
-/* Hashes above 2^63-1 do not fit a JSON integer of jansson: they are written as text. */
-static json_t *points_json(const struct gw_chash_points *points)
+static int print_json(const struct args *args, const struct gw_chash_view *view,
+	const struct gw_chash_slots *slots, const struct gw_chash_points *points)
 {
-	json_t *list = json_array();
+	json_t *members = member_names(view);
 
-	for (size_t i = 0; i < points->count; i++) {
-		char text[24];
-		json_t *hash;
-
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)points->point[i].hash);
-		hash = points->point[i].hash > INT64_MAX
-			       ? json_string(text)
-			       : json_integer((json_int_t)points->point[i].hash);
-		json_array_append_new(list, json_pack("[o,i]", hash, (int)points->point[i].member));
+	if (json_array_size(members) < gw_chash_view_count(view)) {
+		json_decref(members);
+		complain("a member's key is not UTF-8 text");
+		return EXIT_FAILED;
 	}
-	return list;
+	printf("{\"algorithm\":\"%s\",\"size\":%llu,\"members\":",
+		gw_chash_traits(args->options.algorithm)->name,
+		(unsigned long long)(slots ? slots->size : points->count));
+	json_dumpf(members, stdout, JSON_COMPACT);
+	json_decref(members);
+	fputs(slots ? ",\"slots\":[" : ",\"points\":[", stdout);
+	for (uint32_t i = 0; slots && i < slots->size; i++)
+		printf("%s%u", i ? "," : "", slot_at(slots, i));
+	if (!slots)
+		print_points_json(points);
+	fputs("]}\n", stdout);
+	return EXIT_DONE;
 }
 
 static int show(const struct args *args, const struct gw_chash_view *view)
@@ -84,7 +89,6 @@ static int show(const struct args *args, const struct gw_chash_view *view)
 	int has_slots = gw_chash_view_slots(view, &slots);
 	int has_points = has_slots ? gw_chash_view_points(view, &points) : -1;
 	int error = has_slots == GW_CHASH_ERR_UNSUPPORTED ? has_points : has_slots;
-	json_t *out;
 
 	if (error) {
 		complain("%s: %s", gw_chash_traits(args->options.algorithm)->name,
@@ -92,25 +96,12 @@ static int show(const struct args *args, const struct gw_chash_view *view)
 							  : gw_chash_strerror(error));
 		return EXIT_FAILED;
 	}
-	if (!args->json) {
-		if (!has_slots)
-			print_slots(view, &slots);
-		else
-			print_points(view, &points);
-		return EXIT_DONE;
-	}
-	out = json_pack("{s:s,s:o}", "algorithm", gw_chash_traits(args->options.algorithm)->name,
-		"members", member_names(view));
-	if (!has_slots) {
-		json_object_set_new(out, "size", json_integer(slots.size));
-		json_object_set_new(out, "slots", slots_json(&slots));
-	} else {
-		json_object_set_new(out, "size", json_integer((json_int_t)points.count));
-		json_object_set_new(out, "points", points_json(&points));
-	}
-	json_dumpf(out, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(out);
+	if (args->json)
+		return print_json(args, view, has_slots ? NULL : &slots, &points);
+	if (!has_slots)
+		print_slots(view, &slots);
+	else
+		print_points(view, &points);
 	return EXIT_DONE;
 }
 
