@@ -167,7 +167,7 @@ static const char config_text[] =
 	"dataplane:\n"
 	"  path: dpdk\n"
 	"  interfaces: [%s]\n"
-	"  cpus: \"1-2\"\n"
+	"%s"
 	"  poll: busy\n"
 	"  flows: 65536\n"
 	"  socket: /run/x.sock\n"
@@ -179,12 +179,17 @@ static const char config_text[] =
 
 static char config_path[] = "/tmp/gw-test-cli-XXXXXX";
 
-static void config_write(const char *interface)
+static void config_write_cpus(const char *interface, const char *cpus)
 {
 	FILE *file = fopen(config_path, "w");
 
-	fprintf(file, config_text, interface);
+	fprintf(file, config_text, interface, cpus);
 	fclose(file);
+}
+
+static void config_write(const char *interface)
+{
+	config_write_cpus(interface, "  cpus: \"1-2\"\n");
 }
 
 static void args_are(const char *interface, const char *expected)
@@ -211,6 +216,18 @@ static void dataplane_args_follow_the_file(void)
 	args_are("{pci: \"0000:01:00.0\"}", "--port 0000:01:00.0 --cpus 1-2 --flows 65536 --socket "
 					    "/run/x.sock --poll busy -- -a "
 					    "0000:01:00.0\n");
+}
+
+/* guideway-dataplane refuses to start without --cpus, and the file need not name any. */
+static void dataplane_args_name_a_worker_where_the_file_does_not(void)
+{
+	char line[256];
+
+	config_write_cpus("{name: eth1}", "");
+	snprintf(line, sizeof(line), "dataplane-args --config %s", config_path);
+	CU_ASSERT_EQUAL(run(line), CLI_DONE);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(output, sysconf(_SC_NPROCESSORS_ONLN) > 1 ? " --cpus 1 " : " --cpus 0 "));
 }
 
 static void an_invalid_file_is_its_own_status(void)
@@ -265,6 +282,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(help_names_only_the_options_a_command_takes),
 	GW_TEST(override_clear_wants_one_backend_or_all),
 	GW_TEST(dataplane_args_follow_the_file),
+	GW_TEST(dataplane_args_name_a_worker_where_the_file_does_not),
 	GW_TEST(an_invalid_file_is_its_own_status),
 	GW_TEST(lookup_offline_answers_in_text_and_json),
 };

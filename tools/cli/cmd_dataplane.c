@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define CONFIG_DEFAULT	"/etc/guideway/config.yaml"
-#define STEER_INSTALLED GW_LIBDIR "/steer.bpf.o"
+#define STEER_INSTALLED GW_BPFDIR "/steer.bpf.o"
 
 /* The object of the build tree that this program runs from, else the installed one. */
 static const char *steer_find(char text[static PATH_MAX])
@@ -87,6 +87,12 @@ static bool wants_pci(const struct gw_config_dataplane *dataplane)
 	return false;
 }
 
+/* One worker, beside CPU 0 where the kernel and everything else begins, if there is another. */
+static const char *cpu_default(void)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? "1" : "0";
+}
+
 static json_t *arguments_make(const struct gw_config *config, const char *steer)
 {
 	const struct gw_config_dataplane *dataplane = &config->dataplane;
@@ -94,10 +100,8 @@ static json_t *arguments_make(const struct gw_config *config, const char *steer)
 
 	for (size_t i = 0; i < dataplane->interface_count; i++)
 		interface_add(&dataplane->interfaces[i], i, steer, ours, eal);
-	if (dataplane->cpus_text) {
-		word_add(ours, "--cpus");
-		word_add(ours, "%s", dataplane->cpus_text);
-	}
+	word_add(ours, "--cpus");
+	word_add(ours, "%s", dataplane->cpus_text ? dataplane->cpus_text : cpu_default());
 	word_add(ours, "--flows");
 	word_add(ours, "%u", dataplane->flows);
 	word_add(ours, "--socket");

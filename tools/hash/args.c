@@ -397,7 +397,7 @@ static const struct option_row {
 	{"--scenario", TAKES_SCENARIO, set_scenario},
 	{"--members", TAKES_SCENARIO | TAKES_BENCH, set_member_count},
 	{"--to", TAKES_SCENARIO, set_to},
-	{"--keys", TAKES_SCENARIO | TAKES_BENCH, set_key_total},
+	{"--keys", TAKES_SCENARIO, set_key_total},
 	{"--factor", TAKES_SCENARIO, set_factor},
 	{"--zipf", TAKES_SCENARIO, set_zipf},
 	{"--svg", TAKES_SCENARIO | TAKES_BENCH, set_svg},
