@@ -56,7 +56,8 @@ void api_config_plan(
 		return;
 	}
 	gw_config_errors_free(&errors);
-	ret = gw_daemon_build_trial(daemon, config, daemon->build->version + 1, &build, error);
+	ret = gw_daemon_build_trial(
+		daemon, config, daemon->build->version + 1, true, &build, error);
 	if (ret) {
 		api_error(reply, 422, "the configuration cannot be built: %s", error);
 	} else {

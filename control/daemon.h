@@ -104,10 +104,12 @@ int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build, in
 
 /*
  * What the configuration would be built into, with the present runtime and ids, none of which is
- * changed. Returns 0 or -errno with a line in error.
+ * changed. newcomers_up: backends that the running configuration does not have count as healthy, as
+ * they will once checked. Returns 0 or -errno with a line in error.
  */
 int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *config,
-	uint64_t version, struct gw_build **out, char error[static GW_BUILD_ERROR]);
+	uint64_t version, bool newcomers_up, struct gw_build **out,
+	char error[static GW_BUILD_ERROR]);
 
 /* Reads the file again. Returns 0, or -EINVAL with the errors in daemon->load. `why`: "SIGHUP". */
 int gw_daemon_reload(struct gw_daemon *daemon, const char *why);

@@ -140,8 +140,24 @@ int gw_daemon_publish(struct gw_daemon *daemon)
 	return gw_daemon_publish_build(daemon, build, input.now_ms);
 }
 
+/* Those that `now` does not know, or knows at another address. */
+static void newcomers_set_up(struct gw_runtime *trial, const struct gw_runtime *now, int64_t now_ms)
+{
+	for (size_t i = 0; i < gw_runtime_count(trial); i++) {
+		const struct gw_runtime_backend *backend = gw_runtime_at(trial, i);
+		const struct gw_runtime_backend *known =
+			gw_runtime_find(now, backend->pool, backend->name);
+
+		if (backend->health == GW_HEALTH_UNKNOWN &&
+			(!known || memcmp(known->address, backend->address, 16) != 0))
+			gw_runtime_set_health(
+				trial, backend->pool, backend->name, GW_HEALTH_UP, NULL, now_ms);
+	}
+}
+
 int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *config,
-	uint64_t version, struct gw_build **out, char error[static GW_BUILD_ERROR])
+	uint64_t version, bool newcomers_up, struct gw_build **out,
+	char error[static GW_BUILD_ERROR])
 {
 	struct gw_runtime *runtime = gw_runtime_clone(gw_state_runtime(daemon->state));
 	struct gw_ids *ids = gw_ids_clone(gw_state_ids(daemon->state));
@@ -157,6 +173,8 @@ int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *conf
 			"kept for up to an hour; try again later");
 	if (!ret)
 		ret = gw_runtime_apply(runtime, config, now, NULL, NULL);
+	if (!ret && newcomers_up)
+		newcomers_set_up(runtime, gw_state_runtime(daemon->state), now);
 	if (!ret)
 		ret = gw_build_make(
 			&(struct gw_build_input){

@@ -176,7 +176,7 @@ int gw_daemon_reload(struct gw_daemon *daemon, const char *why)
 		return ret;
 	}
 	ret = gw_daemon_build_trial(
-		daemon, config, gw_state_next_version(daemon->state), &build, error);
+		daemon, config, gw_state_next_version(daemon->state), false, &build, error);
 	if (!ret) {
 		ret = config_adopt(daemon, config);
 		if (ret) {

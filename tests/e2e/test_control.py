@@ -205,6 +205,22 @@ def test_a_plan_says_what_then_happens(lab, config):
     assert abs(after.slots.count("b3") / len(after.slots) - 4 / 6) < 0.01
 
 
+def test_a_plan_counts_a_backend_that_is_to_join_as_healthy(lab, config):
+    config("      - {name: b3, address: 10.82.0.103, weight: 1}\n", "")
+    assert guideway(lab, "config reload")[0] == 0
+    before = view.table_read(lab)
+    path = config("    backends:\n", "    backends:\n      - {name: b3, address: 10.82.0.103, weight: 1}\n")
+    plan = lab.json("lb1", ["guideway", "config", "plan", path])
+    (service,) = [one for one in plan["services"] if one["service"] == "web"]
+    assert guideway(lab, "config reload")[0] == 0
+    process.wait_for("b3 to join", lambda: "b3" in view.table_read(lab).slots, 5, 0.1)
+    after = view.table_read(lab)
+    moved = sum(a != b for a, b in zip(before.slots, after.slots)) / len(after.slots)
+    assert moved > 0.33 and abs(service["moved_share"] - moved) < 1e-6
+    assert {row["name"]: row["slots_after"] for row in service["per_backend"]} == {
+        name: after.slots.count(name) for name in ("b1", "b2", "b3")}
+
+
 def test_a_drain_ends_by_its_timeout(lab, config):
     config("    encap: ipip\n", "    encap: ipip\n    drain_timeout: 2s\n")
     assert guideway(lab, "config reload")[0] == 0
