@@ -10,18 +10,20 @@ from .tally import Count
 SPDX_SUFFIXES = (".c", ".h", ".py", ".sh", ".build")
 
 
+def _git_names(root):
+    """Names that git knows, None where this is no clone or git is not installed."""
+    command = ["git", "-c", f"safe.directory={root}", "ls-files", "-co", "--exclude-standard"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.splitlines() if done.returncode == 0 else None
+
+
 def sources(root):
     """Files of the tree, as git knows them; in an unpacked archive, all but build folders."""
-    git = subprocess.run(
-        ["git", "-c", f"safe.directory={root}", "ls-files", "-co", "--exclude-standard"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if git.returncode == 0:
-        names = git.stdout.splitlines()
-    else:
+    names = _git_names(root)
+    if names is None:
         names = []
         for folder, subs, files in os.walk(root):
             subs[:] = [sub for sub in subs if not sub.startswith(("build", ".git", "__pycache__"))]

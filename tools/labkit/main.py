@@ -128,7 +128,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
     if os.geteuid() != 0:
         print("lab: namespaces need root", file=sys.stderr)
-        return problem.status
+        return 1
     run = {"up": up_run, "down": down_run, "exec": exec_run, "show": show_run}[args.verb]
     try:
         return run(args)
