@@ -3,6 +3,7 @@
  * Experiments with output of their own: the exact ring experiment, load by virtual nodes, and
  * Maglev's disruption by failures (Eisenbud et al., NSDI 2016, figure 12).
  */
+#include "hash.h"
 #include "sim.h"
 
 #include <stdio.h>
@@ -104,12 +105,6 @@ static void ring_print(const json_t *list)
 	}
 }
 
-static void dump(const json_t *value)
-{
-	json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
-	putchar('\n');
-}
-
 int ring_experiment_run(const struct args *args)
 {
 	static const struct {
@@ -147,15 +142,9 @@ int ring_experiment_run(const struct args *args)
 			(double)json_integer_value(json_object_get(row, "moved")));
 		json_array_append_new(list, row);
 	}
-	if (!status && args->json)
-		dump(list);
-	else if (!status)
+	if (!status && !args->json)
 		ring_print(list);
-	if (!status && args->svg)
-		status = chart_write(&chart, args->svg);
-	json_decref(list);
-	chart_free(&chart);
-	return status;
+	return list_finish(args, list, &chart, status);
 }
 
 /* Busiest and quietest share by the number of points a member has. */
@@ -213,18 +202,7 @@ int vnodes_run(const struct args *args)
 		placement_free(&placement);
 		sim_close(&sim);
 	}
-	if (!status && args->json)
-		dump(list);
-	if (!status && args->svg)
-		status = chart_write(&chart, args->svg);
-	json_decref(list);
-	chart_free(&chart);
-	return status;
-}
-
-static uint32_t slot_at(const struct gw_chash_slots *slots, uint32_t i)
-{
-	return slots->u16 ? slots->u16[i] : slots->u32[i];
+	return list_finish(args, list, &chart, status);
 }
 
 /* Share of slots whose member changed, by id: positions shift when members leave. */
@@ -286,11 +264,5 @@ int disruption_run(const struct args *args)
 			printf("%4u of %u fail: %6.2f%% of slots change (ideal %.2f%%)\n", fail,
 				members, 100 * share, 100.0 * fail / members);
 	}
-	if (!status && args->json)
-		dump(list);
-	if (!status && args->svg)
-		status = chart_write(&chart, args->svg);
-	json_decref(list);
-	chart_free(&chart);
-	return status;
+	return list_finish(args, list, &chart, status);
 }

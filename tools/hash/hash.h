@@ -9,3 +9,9 @@ int lookup_run(const struct args *args);
 int simulate_run(const struct args *args);
 int compare_run(const struct args *args);
 int bench_run(const struct args *args);
+
+/* What stands in a Maglev slot: a position in the view's members. */
+static inline uint32_t slot_at(const struct gw_chash_slots *slots, uint32_t i)
+{
+	return slots->u16 ? slots->u16[i] : slots->u32[i];
+}

@@ -279,6 +279,23 @@ json_t *outcome_json(const struct outcome *outcome)
 	return out;
 }
 
+void json_print(const json_t *value)
+{
+	json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	putchar('\n');
+}
+
+int list_finish(const struct args *args, json_t *list, struct chart *chart, int status)
+{
+	if (!status && args->json)
+		json_print(list);
+	if (!status && args->svg)
+		status = chart_write(chart, args->svg);
+	json_decref(list);
+	chart_free(chart);
+	return status;
+}
+
 static void print_extra(const json_t *extra)
 {
 	const char *name;

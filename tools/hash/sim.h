@@ -78,6 +78,15 @@ void load_spread(const uint64_t *loads, const bool *present, uint32_t room, uint
 	uint64_t *quietest, double *stddev);
 double seconds_now(void);
 
+/* One line of JSON to standard output. */
+void json_print(const json_t *value);
+
+/*
+ * The end of a verb that made a list and a chart: prints the list with --json, writes the chart
+ * with --svg, frees both. Passes on a `status` that is not EXIT_DONE, then only frees.
+ */
+int list_finish(const struct args *args, json_t *list, struct chart *chart, int status);
+
 struct scenario {
 	const char *name;
 	const char *title;

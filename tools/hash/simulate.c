@@ -112,12 +112,6 @@ static const struct scenario *choose(const struct args *args, int *status)
 	return scenario;
 }
 
-static void dump(const json_t *value)
-{
-	json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
-	putchar('\n');
-}
-
 /* The load of each member, for scenarios that draw nothing themselves. */
 static void draw_loads(struct outcome *outcome, const char *title)
 {
@@ -171,7 +165,7 @@ int simulate_run(const struct args *args)
 	if (args->json) {
 		json_t *out = outcome_json(&outcome);
 
-		dump(out);
+		json_print(out);
 		json_decref(out);
 	} else {
 		outcome_print(&outcome);
@@ -249,11 +243,5 @@ int compare_run(const struct args *args)
 			"ideal", "busiest", "quietest", "stddev", "KiB", "ms");
 	for (int algorithm = 0; algorithm < GW_CHASH_ALGORITHMS; algorithm++)
 		compare_one(args, scenario, algorithm, list, &chart);
-	if (args->json)
-		dump(list);
-	if (args->svg)
-		status = chart_write(&chart, args->svg);
-	json_decref(list);
-	chart_free(&chart);
-	return status;
+	return list_finish(args, list, &chart, status);
 }

@@ -15,11 +15,6 @@ static json_t *member_names(const struct gw_chash_view *view)
 	return names;
 }
 
-static uint32_t slot_at(const struct gw_chash_slots *slots, uint32_t i)
-{
-	return slots->u16 ? slots->u16[i] : slots->u32[i];
-}
-
 static void print_slots(const struct gw_chash_view *view, const struct gw_chash_slots *slots)
 {
 	const struct gw_chash_member *members = gw_chash_view_members(view);
