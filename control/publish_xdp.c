@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HEARTBEAT_MS 1000
@@ -38,22 +37,15 @@ struct publisher {
 	int handles; /* still closing */
 };
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
+/* uv_hrtime is CLOCK_MONOTONIC, as the time in the program. */
 static uint32_t clock_seconds(void)
 {
-	return (uint32_t)(clock_ns() / 1000000000ull);
+	return (uint32_t)(uv_hrtime() / 1000000000ull);
 }
 
 static void beat(struct publisher *publisher)
 {
-	__atomic_store_n(&publisher->object.config->heartbeat_ns, clock_ns(), __ATOMIC_RELEASE);
+	__atomic_store_n(&publisher->object.config->heartbeat_ns, uv_hrtime(), __ATOMIC_RELEASE);
 }
 
 static void on_heartbeat(uv_timer_t *timer)
@@ -80,7 +72,7 @@ static int publish(struct gw_publisher *base, struct gw_snapshot *snapshot)
 {
 	struct publisher *publisher = (struct publisher *)base;
 	char why[GW_XDP_WHY] = "";
-	uint64_t start = clock_ns();
+	uint64_t start = uv_hrtime();
 	int error = gw_xdp_tables_publish(&publisher->tables, snapshot, true, why);
 
 	if (!error)
@@ -92,7 +84,7 @@ static int publish(struct gw_publisher *base, struct gw_snapshot *snapshot)
 	}
 	uv_timer_start(&publisher->settle, on_settle, SETTLE_MS, 0);
 	publisher->events.in_force(
-		publisher->events.owner, snapshot->data->version, clock_ns() - start);
+		publisher->events.owner, snapshot->data->version, uv_hrtime() - start);
 	return 0;
 }
 

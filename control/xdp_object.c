@@ -209,6 +209,9 @@ static void unmap_memory(void *memory, const struct bpf_map *map)
 
 static int map_all(struct gw_xdp_object *object)
 {
+	if (object->cpus < 0)
+		return object->cpus;
+	object->values = calloc((size_t)object->cpus, sizeof(struct gw_counters));
 	object->config = map_memory(object->skeleton->maps.gw_config);
 	object->spans = map_memory(object->skeleton->maps.gw_spans);
 	object->services = map_memory(object->skeleton->maps.gw_services);
@@ -216,7 +219,7 @@ static int map_all(struct gw_xdp_object *object)
 	object->flows = map_memory(object->skeleton->maps.gw_flows);
 	object->trace = map_memory(object->skeleton->maps.gw_trace);
 	if (!object->config || !object->spans || !object->services || !object->backends ||
-		!object->flows || !object->trace)
+		!object->flows || !object->trace || !object->values)
 		return -ENOMEM;
 	object->bucket_count = bpf_map__max_entries(object->skeleton->maps.gw_flows);
 	return 0;
@@ -311,6 +314,7 @@ void gw_xdp_object_close(struct gw_xdp_object *object)
 	unmap_memory(object->backends, object->skeleton->maps.gw_backends);
 	unmap_memory(object->flows, object->skeleton->maps.gw_flows);
 	unmap_memory(object->trace, object->skeleton->maps.gw_trace);
+	free(object->values);
 	xdp_lb_bpf__destroy(object->skeleton);
 	*object = (struct gw_xdp_object){.program = -1};
 }
@@ -321,17 +325,12 @@ void gw_xdp_object_close(struct gw_xdp_object *object)
 static int sum_words(const struct gw_xdp_object *object, const struct bpf_map *map, uint32_t key,
 	uint64_t *sum, size_t words)
 {
-	uint64_t *values = calloc((size_t)object->cpus * words, sizeof(*values));
-	int error = -ENOMEM;
-
-	if (values)
-		error = bpf_map_lookup_elem(bpf_map__fd(map), &key, values) ? -errno : 0;
-	if (!error)
-		memset(sum, 0, words * sizeof(*sum));
-	for (size_t i = 0; !error && i < (size_t)object->cpus * words; i++)
-		sum[i % words] += values[i];
-	free(values);
-	return error;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &key, object->values))
+		return -errno;
+	memset(sum, 0, words * sizeof(*sum));
+	for (size_t i = 0; i < (size_t)object->cpus * words; i++)
+		sum[i % words] += object->values[i];
+	return 0;
 }
 
 int gw_xdp_counters(const struct gw_xdp_object *object, struct gw_counters *sum)

@@ -27,7 +27,8 @@ struct gw_xdp_object {
 	struct gw_flow_bucket *flows;
 	struct gw_xdp_trace *trace;
 	uint32_t bucket_count;
-	int cpus; /* possible ones: values of a per-CPU map */
+	int cpus;	  /* possible ones: values of a per-CPU map */
+	uint64_t *values; /* room for all CPUs' values of the largest per-CPU map */
 };
 
 struct gw_xdp_object_options {

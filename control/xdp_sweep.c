@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/xdp_sweep.h"
 
+#include <uv.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SLICE_NS      2000000u
 #define CLOCK_BUCKETS 1024u /* the clock is read once for so many */
@@ -27,27 +28,15 @@ void gw_xdp_sweep_fini(struct gw_xdp_sweep *sweep)
 static void visit(struct gw_xdp_sweep *sweep, struct gw_flow_bucket *bucket, uint32_t now)
 {
 	for (int i = 0; i < GW_FLOW_BUCKET_WORDS; i++) {
-		uint64_t word = __atomic_load_n(&bucket->word[i], __ATOMIC_RELAXED);
+		uint64_t live =
+			gw_flow_sweep(&bucket->word[i], now, &sweep->object->config->timeouts);
 
-		if (gw_flow_state(word) == GW_FLOW_FREE)
+		if (live == GW_FLOW_EMPTY)
 			continue;
-		if (gw_flow_expired(word, now, &sweep->object->config->timeouts)) {
-			/* Lost the race: the flow has just come back to life. */
-			if (gw_flow_swap(&bucket->word[i], word, GW_FLOW_RETIRED))
-				continue;
-		}
 		sweep->counting_active++;
-		if (gw_flow_backend(word) < GW_XDP_BACKENDS)
-			sweep->counting[gw_flow_backend(word)]++;
+		if (gw_flow_backend(live) < GW_XDP_BACKENDS)
+			sweep->counting[gw_flow_backend(live)]++;
 	}
-}
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
 static void finish_pass(struct gw_xdp_sweep *sweep)
@@ -64,7 +53,7 @@ static void finish_pass(struct gw_xdp_sweep *sweep)
 
 void gw_xdp_sweep_slice(struct gw_xdp_sweep *sweep, uint32_t now)
 {
-	uint64_t end = clock_ns() + SLICE_NS;
+	uint64_t end = uv_hrtime() + SLICE_NS;
 
 	if (sweep->bucket == 0) {
 		if (now == sweep->pass_started)
@@ -75,7 +64,7 @@ void gw_xdp_sweep_slice(struct gw_xdp_sweep *sweep, uint32_t now)
 		for (uint32_t i = 0;
 			i < CLOCK_BUCKETS && sweep->bucket < sweep->object->bucket_count; i++)
 			visit(sweep, &sweep->object->flows[sweep->bucket++], now);
-	} while (sweep->bucket < sweep->object->bucket_count && clock_ns() < end);
+	} while (sweep->bucket < sweep->object->bucket_count && uv_hrtime() < end);
 	if (sweep->bucket == sweep->object->bucket_count)
 		finish_pass(sweep);
 }

@@ -101,18 +101,8 @@ void gw_xdp_tables_fini(struct gw_xdp_tables *tables)
 
 void gw_xdp_link_store(struct gw_backend *backend, const struct gw_link *link, uint16_t mtu)
 {
-	uint64_t word[2];
-	uint64_t *live = (uint64_t *)&backend->link;
-
-	memcpy(word, link, sizeof(word));
 	__atomic_store_n(&backend->mtu, mtu, __ATOMIC_RELAXED);
-	if (link->flags & GW_LINK_RESOLVED) {
-		__atomic_store_n(&live[0], word[0], __ATOMIC_RELEASE);
-		__atomic_store_n(&live[1], word[1], __ATOMIC_RELEASE);
-	} else {
-		__atomic_store_n(&live[1], word[1], __ATOMIC_RELEASE);
-		__atomic_store_n(&live[0], word[0], __ATOMIC_RELEASE);
-	}
+	gw_link_store(&backend->link, link);
 }
 
 /* All but the link, word by word: state, flags and MTU share one, so they change together. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "next_hop.h"
 
+#include "abi/encap.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -107,17 +108,5 @@ void gw_next_hop_drop(struct gw_next_hops *hops, uint32_t index)
 
 void gw_next_hop_store(struct gw_next_hops *hops, uint32_t index, const struct gw_link *link)
 {
-	uint64_t word[2];
-	uint64_t *live = (uint64_t *)&hops->live[index].link;
-
-	memcpy(word, link, sizeof(word));
-	/* The word with the flags goes last when it says "resolved", first when it takes that back.
-	 */
-	if (link->flags & GW_LINK_RESOLVED) {
-		__atomic_store_n(&live[0], word[0], __ATOMIC_RELEASE);
-		__atomic_store_n(&live[1], word[1], __ATOMIC_RELEASE);
-	} else {
-		__atomic_store_n(&live[1], word[1], __ATOMIC_RELEASE);
-		__atomic_store_n(&live[0], word[0], __ATOMIC_RELEASE);
-	}
+	gw_link_store(&hops->live[index].link, link);
 }

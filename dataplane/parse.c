@@ -34,7 +34,6 @@ static bool parse_one(struct gw_worker *worker, const struct gw_port *port, stru
 	struct gw_packet *packet, struct gw_result *result)
 {
 	struct gw_frame frame;
-	int parsed;
 
 	if (unlikely(!gw_frame_open(worker, mbuf, &frame))) {
 		result->verdict = GW_VERDICT_HOST;
@@ -45,14 +44,7 @@ static bool parse_one(struct gw_worker *worker, const struct gw_port *port, stru
 		if (result->verdict != GW_VERDICT_TX)
 			return false;
 	}
-	parsed = gw_parse_destination(frame.start, frame.end, packet);
-	if (likely(parsed == GW_PARSE_OK))
-		return true;
-	if (parsed == GW_PARSE_HOST)
-		result->verdict = GW_VERDICT_HOST;
-	else
-		gw_result_drop(result, (enum gw_drop)parsed);
-	return false;
+	return gw_result_parsed(result, gw_parse_destination(frame.start, frame.end, packet));
 }
 
 void gw_stage_parse(struct gw_worker *worker, struct gw_burst *burst)

@@ -22,6 +22,7 @@
 
 #include "abi/dataplane_socket.h"
 #include "abi/packet.h"
+#include "abi/parse.h"
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "generation.h"
@@ -143,6 +144,18 @@ static inline void gw_result_drop(struct gw_result *result, enum gw_drop reason)
 {
 	result->verdict = GW_VERDICT_DROP;
 	result->reason = (uint8_t)reason;
+}
+
+/* Takes what a parse function returned (abi/parse.h); true when the packet goes on. */
+static inline bool gw_result_parsed(struct gw_result *result, int parsed)
+{
+	if (likely(parsed == GW_PARSE_OK))
+		return true;
+	if (parsed == GW_PARSE_HOST)
+		result->verdict = GW_VERDICT_HOST;
+	else
+		gw_result_drop(result, (enum gw_drop)parsed);
+	return false;
 }
 
 /* A counter that one thread writes and another reads: plain speed, no torn values. */

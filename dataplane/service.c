@@ -76,20 +76,12 @@ static bool parse_transport(struct gw_worker *worker, struct rte_mbuf *mbuf,
 	struct gw_packet *packet, struct gw_result *result)
 {
 	struct gw_frame frame;
-	int parsed;
 
 	if (unlikely(!gw_frame_open(worker, mbuf, &frame))) {
 		gw_result_drop(result, GW_DROP_MALFORMED);
 		return false;
 	}
-	parsed = gw_parse_transport(frame.start, frame.end, packet);
-	if (likely(parsed == GW_PARSE_OK))
-		return true;
-	if (parsed == GW_PARSE_HOST)
-		result->verdict = GW_VERDICT_HOST;
-	else
-		gw_result_drop(result, (enum gw_drop)parsed);
-	return false;
+	return gw_result_parsed(result, gw_parse_transport(frame.start, frame.end, packet));
 }
 
 /* The two hashes: where the flow is tracked, and which slot of the table is its own. */

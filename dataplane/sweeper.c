@@ -37,17 +37,12 @@ uint64_t gw_sweep(
 
 		rte_prefetch0(&engine->flows.bucket[b + 8 < end ? b + 8 : b]);
 		for (int i = 0; i < GW_FLOW_BUCKET_WORDS; i++) {
-			uint64_t seen = __atomic_load_n(&word[i], __ATOMIC_RELAXED);
+			uint64_t live = gw_flow_sweep(&word[i], now, timeouts);
 
-			if (gw_flow_state(seen) == GW_FLOW_FREE)
+			if (live == GW_FLOW_EMPTY)
 				continue;
-			if (!gw_flow_expired(seen, now, timeouts)) {
-				counts[gw_flow_backend(seen)]++;
-				active++;
-			} else {
-				/* Whoever was faster has good reason: the next walk sees. */
-				gw_flow_swap(&word[i], seen, GW_FLOW_RETIRED);
-			}
+			counts[gw_flow_backend(live)]++;
+			active++;
 		}
 	}
 	return active;

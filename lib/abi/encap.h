@@ -98,6 +98,27 @@ GW_INLINE struct gw_link gw_link_load(const struct gw_link *live)
 	return copy.link;
 }
 
+#ifndef GW_BPF
+/*
+ * Writes a link under readers (gw_link_load), each half at once. The half with the flags goes last
+ * when it says "resolved" and first when it takes that back, so that no reader trusts MACs that are
+ * not there. One writer at a time.
+ */
+GW_INLINE void gw_link_store(struct gw_link *live, const struct gw_link *link)
+{
+	uint64_t *to = (uint64_t *)live, word[2];
+
+	__builtin_memcpy(word, link, sizeof(word));
+	if (link->flags & GW_LINK_RESOLVED) {
+		__atomic_store_n(&to[0], word[0], __ATOMIC_RELEASE);
+		__atomic_store_n(&to[1], word[1], __ATOMIC_RELEASE);
+	} else {
+		__atomic_store_n(&to[1], word[1], __ATOMIC_RELEASE);
+		__atomic_store_n(&to[0], word[0], __ATOMIC_RELEASE);
+	}
+}
+#endif
+
 /* Writes a 14-byte Ethernet header to `out`; `family` is that of the IP header that follows. */
 GW_INLINE void gw_encap_ethernet(void *out, const struct gw_link *link, uint8_t family)
 {

@@ -26,7 +26,6 @@
 
 #define GW_FLOW_BUCKET_WORDS   8
 #define GW_FLOW_STAMP_MASK     0xfffu
-#define GW_FLOW_STAMP_BITS     12
 #define GW_FLOW_BACKEND_BITS   18
 #define GW_FLOW_BACKEND_SHIFT  14
 #define GW_FLOW_BACKEND_MAX    ((1u << GW_FLOW_BACKEND_BITS) - 1)
@@ -271,3 +270,22 @@ GW_INLINE bool gw_flow_swap(uint64_t *word, uint64_t old, uint64_t new_word)
 {
 	return __sync_val_compare_and_swap(word, old, new_word) == old;
 }
+
+#ifndef GW_BPF
+/*
+ * A sweeper's look at one word: the word when it is a live flow, else GW_FLOW_EMPTY. An expired one
+ * is retired; whoever was faster has good reason, and the next walk sees the word again.
+ */
+GW_INLINE uint64_t gw_flow_sweep(
+	uint64_t *word, uint32_t now, const struct gw_flow_timeouts *timeouts)
+{
+	uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	if (gw_flow_state(seen) == GW_FLOW_FREE)
+		return GW_FLOW_EMPTY;
+	if (!gw_flow_expired(seen, now, timeouts))
+		return seen;
+	gw_flow_swap(word, seen, GW_FLOW_RETIRED);
+	return GW_FLOW_EMPTY;
+}
+#endif
