@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/log.h"
+#include "base/output.h"
 #include "control/config.h"
 #include "control/daemon.h"
 #include "control/publish_xdp.h"
@@ -136,7 +137,7 @@ static int option_take(struct command_line *line, int letter)
 	return -1;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct command_line line = {.options.config = CONFIG_DEFAULT, .level = GW_LOG_INFO};
 	int letter, status;
@@ -162,4 +163,9 @@ int main(int argc, char **argv)
 	status = gw_daemon_run(&line.options);
 	curl_global_cleanup();
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	return gw_output_finish("guideway-control", run(argc, argv));
 }

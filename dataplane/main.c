@@ -5,6 +5,7 @@
  */
 #include "args.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "control_socket.h"
 #include "eal.h"
 #include "engine.h"
@@ -335,7 +336,7 @@ static int start(struct program *program)
 	return error;
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
 	static struct program program;
 	int status = gw_args_parse(&program.args, argc, argv);
@@ -355,4 +356,9 @@ int main(int argc, char **argv)
 	error = start(&program);
 	rte_eal_cleanup();
 	return error ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	return gw_output_finish("guideway-dataplane", run_program(argc, argv));
 }

@@ -270,6 +270,47 @@ static void lookup_offline_answers_in_text_and_json(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "192.0.2.1"));
 }
 
+/* Whoever reads the answers line by line needs as many as there were questions. */
+static void a_bad_line_of_a_lookup_has_an_answer_too(void)
+{
+	static const char lines[] = "tcp 192.0.2.1:1 203.0.113.10:80\nnonsense\n"
+				    "tcp 192.0.2.2:2 203.0.113.10:80\n";
+	int saved = dup(STDIN_FILENO), questions = memfd_create("in", 0), answered = 0;
+	char line[256], *rest = output, *text;
+
+	config_write("{name: eth1}");
+	CU_ASSERT_EQUAL(write(questions, lines, strlen(lines)), (ssize_t)strlen(lines));
+	lseek(questions, 0, SEEK_SET);
+	dup2(questions, STDIN_FILENO);
+	snprintf(line, sizeof(line), "lookup --json --config %s -", config_path);
+	CU_ASSERT_EQUAL(run(line), CLI_USAGE);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	close(questions);
+	for (; (text = strsep(&rest, "\n")) && text[0]; answered++) {
+		json_t *answer = json_loads(text, 0, NULL);
+		const char *error = json_string_value(json_object_get(answer, "error"));
+
+		CU_ASSERT_PTR_NOT_NULL(answer);
+		CU_ASSERT_EQUAL(error != NULL, answered == 1);
+		if (error)
+			CU_ASSERT_STRING_EQUAL(
+				json_string_value(json_object_get(answer, "flow")), "nonsense");
+		json_decref(answer);
+	}
+	CU_ASSERT_EQUAL(answered, 3);
+}
+
+static void waiting_has_its_own_options(void)
+{
+	CU_ASSERT_EQUAL(run("backend drain b1 --until-flows 3"), CLI_USAGE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "--wait"));
+	CU_ASSERT_EQUAL(run("backend drain b1 --wait --timeout 5"), CLI_USAGE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "\"5\""));
+	CU_ASSERT_EQUAL(run("backend drain b1 --wait --until-flows few"), CLI_USAGE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "\"few\""));
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(no_command_is_wrong_use),
 	GW_TEST(unknown_commands_are_quoted),
@@ -285,6 +326,8 @@ static const struct gw_test tests[] = {
 	GW_TEST(dataplane_args_name_a_worker_where_the_file_does_not),
 	GW_TEST(an_invalid_file_is_its_own_status),
 	GW_TEST(lookup_offline_answers_in_text_and_json),
+	GW_TEST(a_bad_line_of_a_lookup_has_an_answer_too),
+	GW_TEST(waiting_has_its_own_options),
 };
 
 int main(int argc, char **argv)

@@ -12,3 +12,6 @@ void backends_print(const struct cli *cli, const json_t *list);
  * status, having said what is wrong.
  */
 int backend_path(struct cli *cli, const char *name, char *path, size_t size);
+
+/* Sends a change of the backend and says what came of it. Consumes the body. An exit status. */
+int backend_change(struct cli *cli, const char *name, json_t *body);

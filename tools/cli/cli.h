@@ -35,19 +35,35 @@ enum cli_option {
 	CLI_ALL = 1 << 7,
 	CLI_SOCKET = 1 << 8,
 	CLI_STEER = 1 << 9,
+	CLI_WAIT = 1 << 10,
+	CLI_UNTIL_FLOWS = 1 << 11,
+	CLI_TIMEOUT = 1 << 12,
+	CLI_ONCE = 1 << 13,
+	CLI_INTERVAL = 1 << 14,
+	CLI_OUTPUT = 1 << 15,
+	CLI_APPLY = 1 << 16,
+	CLI_LIMIT = 1 << 17,
 };
 
 struct cli {
 	const char *socket;
 	const char *config; /* --config FILE; NULL: ask the daemon */
 	const char *reason;
-	const char *steer; /* path of the steering program's object */
+	const char *steer;  /* path of the steering program's object */
+	const char *output; /* --output FILE */
 	unsigned long long since;
+	unsigned long long until_flows;
+	unsigned long long limit;
+	unsigned long long timeout_ms;	/* 0: not given */
+	unsigned long long interval_ms; /* 0: not given */
 	bool json;
 	bool full;
 	bool watch;
 	bool follow;
 	bool all;
+	bool wait;
+	bool once;
+	bool apply;
 	bool color;
 	struct cli_client *client; /* opened by the first request */
 };
@@ -71,6 +87,9 @@ int cli_main(int argc, char **argv);
 
 /* Prints "guideway: " and the message to standard error. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "30s" into milliseconds, above 0. Returns an exit status, having said what is wrong. */
+int cli_duration_parse(const char *option, const char *text, unsigned long long *value);
 
 /* Help for everything, a group, or one command. */
 void cli_help(const char *group, const char *verb);

@@ -93,8 +93,7 @@ int cmd_backend_show(struct cli *cli, int count, char **words)
 	return ret;
 }
 
-/* Sends the change and says what came of it. Consumes the body. */
-static int backend_change(struct cli *cli, const char *name, json_t *body)
+int backend_change(struct cli *cli, const char *name, json_t *body)
 {
 	char path[PATH_SIZE], share[16];
 	json_t *backend;
@@ -120,11 +119,6 @@ static int backend_change(struct cli *cli, const char *name, json_t *body)
 			strcmp(value_text(backend, "health"), "down") ? "" : ", health down");
 	json_decref(backend);
 	return ret;
-}
-
-int cmd_backend_drain(struct cli *cli, int count, char **words)
-{
-	return backend_change(cli, words[0], json_pack("{s:s}", "action", "drain"));
 }
 
 int cmd_backend_enable(struct cli *cli, int count, char **words)

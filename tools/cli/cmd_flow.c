@@ -100,6 +100,8 @@ struct lookup_source {
 	struct gw_build *build; /* NULL: the daemon answers */
 };
 
+/* Each returns an exit status; *out holds the answer, or an object with "error", or NULL when what
+ * is wrong has been said. */
 static int lookup_offline(const struct gw_build *build, const char *flow, json_t **out)
 {
 	char error[GW_LOOKUP_ERROR];
@@ -107,7 +109,7 @@ static int lookup_offline(const struct gw_build *build, const char *flow, json_t
 	struct gw_flow_key key;
 
 	if (gw_flow_parse(flow, &key, error)) {
-		cli_error("%s", error);
+		*out = json_pack("{s:s}", "error", error);
 		return CLI_USAGE;
 	}
 	gw_lookup_flow(build, &key, &result);
@@ -120,10 +122,15 @@ static int lookup_one(const struct lookup_source *source, const char *flow, json
 	char path[2048];
 	int ret;
 
+	*out = NULL;
 	if (source->build)
 		return lookup_offline(source->build, flow, out);
+	if (strlen(flow) >= FLOW_MAX) {
+		*out = json_pack("{s:s}", "error", "a flow is not that long");
+		return CLI_USAGE;
+	}
 	ret = flow_path(source->cli, "/v1/lookup?flow=", flow, path);
-	return ret ? ret : cli_get(source->cli, path, out);
+	return ret ? ret : cli_try(source->cli, path, NULL, out);
 }
 
 static void lookup_print(const json_t *result)
@@ -150,6 +157,27 @@ static void lookup_print(const json_t *result)
 		value_text(result, "explanation"));
 }
 
+/* Program after program reads the answers: each line has one, a bad line an object that says so. */
+static void lookup_line_json(const char *line, int ret, json_t *result)
+{
+	if (ret) {
+		json_t *clean = json_string(line);
+
+		json_object_set_new(result, "flow", clean ? clean : json_null());
+	}
+	cli_print_json_line(result);
+}
+
+static void lookup_line(const char *line, int ret, const json_t *result)
+{
+	if (ret)
+		cli_error("%s", value_text(result, "error"));
+	else
+		printf("%s -> %s\n", line,
+			value_text(result, "backend")[0] ? value_text(result, "backend")
+							 : value_text(result, "reason"));
+}
+
 /* One flow a line; a bad one is said and makes the exit status 2, the others are answered. */
 static int lookup_stream(const struct lookup_source *source)
 {
@@ -166,21 +194,16 @@ static int lookup_stream(const struct lookup_source *source)
 		if (!line[0] || line[0] == '#')
 			continue;
 		ret = lookup_one(source, line, &result);
-		if (ret == CLI_UNREACHABLE || ret == CLI_FAILED) {
-			status = ret;
+		status = ret ? ret : status;
+		if (!result)
 			break;
-		}
-		if (ret) {
-			status = ret;
-			continue;
-		}
 		if (source->cli->json)
-			cli_print_json_line(result);
+			lookup_line_json(line, ret, result);
 		else
-			printf("%s -> %s\n", line,
-				value_text(result, "backend")[0] ? value_text(result, "backend")
-								 : value_text(result, "reason"));
+			lookup_line(line, ret, result);
 		json_decref(result);
+		if (ret == CLI_UNREACHABLE || ret == CLI_FAILED)
+			break;
 	}
 	free(line);
 	return status;
@@ -195,13 +218,14 @@ static int lookup_run(const struct lookup_source *source, int count, char **word
 	if (count == 1 && !strcmp(words[0], "-"))
 		return lookup_stream(source);
 	ret = flow_join(count, words, flow);
-	if (!ret)
-		ret = lookup_one(source, flow, &result);
 	if (ret)
 		return ret;
-	if (source->cli->json)
+	ret = lookup_one(source, flow, &result);
+	if (ret && result)
+		cli_error("%s", value_text(result, "error"));
+	else if (!ret && source->cli->json)
 		ret = cli_print_json(result);
-	else
+	else if (!ret)
 		lookup_print(result);
 	json_decref(result);
 	return ret;

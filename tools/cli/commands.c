@@ -15,8 +15,11 @@ const struct cli_command cli_commands[] = {
 		"every backend with its state, health, share and traffic"},
 	{"backend", "show", "BACKEND", 1, 1, CLI_SOCKET | CLI_JSON, cmd_backend_show,
 		"one backend"},
-	{"backend", "drain", "BACKEND", 1, 1, BACKEND_OPTIONS, cmd_backend_drain,
-		"no new flows; tracked flows stay until they end or drain_timeout is over"},
+	{"backend", "drain", "BACKEND", 1, 1,
+		BACKEND_OPTIONS | CLI_WAIT | CLI_UNTIL_FLOWS | CLI_TIMEOUT | CLI_INTERVAL,
+		cmd_backend_drain,
+		"no new flows; tracked flows stay until they end or drain_timeout is over; --wait "
+		"returns when that is so"},
 	{"backend", "enable", "BACKEND", 1, 1, BACKEND_OPTIONS, cmd_backend_enable,
 		"active again, whatever the file or an earlier command says"},
 	{"backend", "disable", "BACKEND", 1, 1, BACKEND_OPTIONS, cmd_backend_disable,

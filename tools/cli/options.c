@@ -12,10 +12,16 @@
 
 struct option_row {
 	const char *name;
-	char letter;
+	int letter;	   /* above 255: the option has only its name */
 	unsigned int flag; /* enum cli_option; 0: any command takes it */
 	const char *argument;
 	const char *help;
+};
+
+enum {
+	LONG_UNTIL_FLOWS = 256,
+	LONG_ONCE,
+	LONG_APPLY,
 };
 
 /* One list makes the parser's tables and the help. */
@@ -31,6 +37,15 @@ static const struct option_row rows[] = {
 	{"reason", 'r', CLI_REASON, "TEXT", "why, for `override list`"},
 	{"all", 'a', CLI_ALL, NULL, "every backend"},
 	{"steer", 'x', CLI_STEER, "PATH", "the steering program for net_af_xdp ports"},
+	{"wait", 'W', CLI_WAIT, NULL, "return when the backend's flows have ended"},
+	{"until-flows", LONG_UNTIL_FLOWS, CLI_UNTIL_FLOWS, "NUMBER",
+		"--wait until no more flows than this are left (0)"},
+	{"timeout", 't', CLI_TIMEOUT, "DURATION", "wait no longer than this: 90s, 10m, 1h"},
+	{"once", LONG_ONCE, CLI_ONCE, NULL, "one look as text, then end"},
+	{"interval", 'i', CLI_INTERVAL, "DURATION", "time from one look to the next (1s)"},
+	{"limit", 'l', CLI_LIMIT, "NUMBER", "at most this many"},
+	{"output", 'o', CLI_OUTPUT, "FILE", "write there"},
+	{"apply", LONG_APPLY, CLI_APPLY, NULL, "do it, instead of only showing it"},
 	{"help", 'h', 0, NULL, "help for a command or for all"},
 	{"version", 'V', 0, NULL, "the version"},
 };
@@ -63,7 +78,11 @@ static void options_print(unsigned int allowed)
 
 		if (rows[i].flag && !(rows[i].flag & allowed))
 			continue;
-		snprintf(name, sizeof(name), "-%c, --%s%s%s", rows[i].letter, rows[i].name,
+		if (rows[i].letter < 256)
+			snprintf(name, sizeof(name), "-%c, ", rows[i].letter);
+		else
+			snprintf(name, sizeof(name), "    ");
+		snprintf(name + 4, sizeof(name) - 4, "--%s%s%s", rows[i].name,
 			rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
 		printf("  %-22s %s\n", name, rows[i].help);
 	}
@@ -109,7 +128,9 @@ static void getopt_tables(struct option longs[static ROWS + 1], char shorts[stat
 	for (size_t i = 0; i < ROWS; i++) {
 		longs[i] = (struct option){rows[i].name,
 			rows[i].argument ? required_argument : no_argument, NULL, rows[i].letter};
-		shorts[used++] = rows[i].letter;
+		if (rows[i].letter > 255)
+			continue;
+		shorts[used++] = (char)rows[i].letter;
 		if (rows[i].argument)
 			shorts[used++] = ':';
 	}
@@ -117,20 +138,58 @@ static void getopt_tables(struct option longs[static ROWS + 1], char shorts[stat
 	shorts[used] = 0;
 }
 
-static int since_parse(struct cli *cli, const char *text)
+static int number_parse(const char *option, const char *text, unsigned long long *value)
 {
 	char *end;
 
 	errno = 0;
-	cli->since = strtoull(text, &end, 10);
+	*value = strtoull(text, &end, 10);
 	if (errno || *end || text[0] < '0' || text[0] > '9') {
-		cli_error("--since takes an event's number, not \"%s\"", text);
+		cli_error("--%s takes a number, not \"%s\"", option, text);
 		return CLI_USAGE;
 	}
 	return CLI_DONE;
 }
 
-static int option_take(struct cli *cli, char letter, const char *value)
+int cli_duration_parse(const char *option, const char *text, unsigned long long *value)
+{
+	static const struct {
+		const char *name;
+		unsigned int ms;
+	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!errno && text[0] >= '0' && text[0] <= '9' && !strcmp(end, units[i].name) &&
+			number && !__builtin_mul_overflow(number, units[i].ms, value))
+			return CLI_DONE;
+	cli_error(
+		"--%s takes a time with its unit (500ms, 30s, 10m, 1h), not \"%s\"", option, text);
+	return CLI_USAGE;
+}
+
+/* The options that take a number or a time. */
+static int number_take(struct cli *cli, int letter, const char *value)
+{
+	switch (letter) {
+	case 'n':
+		return number_parse("since", value, &cli->since);
+	case 'l':
+		return number_parse("limit", value, &cli->limit);
+	case LONG_UNTIL_FLOWS:
+		return number_parse("until-flows", value, &cli->until_flows);
+	case 't':
+		return cli_duration_parse("timeout", value, &cli->timeout_ms);
+	case 'i':
+		return cli_duration_parse("interval", value, &cli->interval_ms);
+	}
+	return CLI_DONE;
+}
+
+static int option_take(struct cli *cli, int letter, const char *value)
 {
 	switch (letter) {
 	case 'j':
@@ -151,8 +210,18 @@ static int option_take(struct cli *cli, char letter, const char *value)
 	case 'f':
 		cli->follow = true;
 		break;
-	case 'n':
-		return since_parse(cli, value);
+	case 'W':
+		cli->wait = true;
+		break;
+	case LONG_ONCE:
+		cli->once = true;
+		break;
+	case LONG_APPLY:
+		cli->apply = true;
+		break;
+	case 'o':
+		cli->output = value;
+		break;
 	case 'r':
 		cli->reason = value;
 		break;
@@ -162,6 +231,8 @@ static int option_take(struct cli *cli, char letter, const char *value)
 	case 'x':
 		cli->steer = value;
 		break;
+	default:
+		return number_take(cli, letter, value);
 	}
 	return CLI_DONE;
 }
@@ -329,9 +400,5 @@ int cli_main(int argc, char **argv)
 	if (!ret)
 		ret = command->run(&cli, count - taken, argv + optind + taken);
 	cli_client_free(cli.client);
-	if (fflush(stdout) || ferror(stdout)) {
-		cli_error("cannot write to standard output: %s", strerror(errno));
-		ret = ret ? ret : CLI_FAILED;
-	}
 	return ret;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/log.h"
+#include "base/output.h"
 #include "decap.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ static int verb_run(const char *verb, const struct decap_options *options)
 	return ret ? EXIT_FAILED : EXIT_DONE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct decap_options options = {.pin_dir = PIN_DIR_DEFAULT};
 	int ret;
@@ -159,4 +160,9 @@ int main(int argc, char **argv)
 	}
 	free(options.from);
 	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	return gw_output_finish("guideway-decap", run(argc, argv));
 }

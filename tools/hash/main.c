@@ -3,6 +3,7 @@
  * guideway-hash: the consistent-hashing library at the command line. Shows tables, finds owners,
  * simulates what moves when members come and go, and measures.
  */
+#include "base/output.h"
 #include "hash.h"
 
 #include <stdio.h>
@@ -61,7 +62,7 @@ static bool asks_for_help(int argc, char **argv)
 	return false;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (asks_for_help(argc, argv)) {
 		fputs(usage_text, stdout);
@@ -90,4 +91,9 @@ int main(int argc, char **argv)
 	}
 	complain("unknown verb '%s'; known are table, lookup, simulate, compare, bench", argv[1]);
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	return gw_output_finish("guideway-hash", run(argc, argv));
 }

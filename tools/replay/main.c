@@ -5,6 +5,7 @@
  */
 #include "abi/packet.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "capture.h"
 #include "control/config.h"
 #include "path.h"
@@ -360,16 +361,12 @@ static int replay(const struct options *options, const struct gw_config *config)
 			status = play(&session);
 		options->path->close();
 	}
-	if (fflush(stdout) || ferror(stdout)) {
-		gw_log_error("cannot write to standard output: %s", strerror(errno));
-		status = status ? status : EXIT_FAILED;
-	}
 	status = close_files(&session, status);
 	gw_build_free(build);
 	return status;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct options options = {0};
 	struct gw_config_errors errors = {0};
@@ -389,4 +386,9 @@ int main(int argc, char **argv)
 	gw_config_free(config);
 	free(options.down);
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	return gw_output_finish("guideway-replay", run(argc, argv));
 }
