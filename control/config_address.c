@@ -204,7 +204,7 @@ bool config_element_status(struct config_walk *walk, yaml_node_t *node, void *it
 
 CONFIG_READER(config_read_listen)
 {
-	struct gw_config *config = base;
+	struct gw_config_listen *listen = (void *)((char *)base + key->offset);
 	const char *text = config_text(walk, node);
 	char quoted[CONFIG_QUOTE_MAX], host[GW_ADDRESS_TEXT] = "";
 	const char *colon = text ? strrchr(text, ':') : NULL;
@@ -227,12 +227,12 @@ CONFIG_READER(config_read_listen)
 			config_quote(text, quoted));
 		return false;
 	}
-	memcpy(config->metrics_address, address, sizeof(address));
-	config->metrics_port = (uint16_t)port;
-	config->metrics_listen = gw_arena_strndup(config->arena, text, strlen(text));
-	if (!config->metrics_listen)
+	memcpy(listen->address, address, sizeof(address));
+	listen->port = (uint16_t)port;
+	listen->text = gw_arena_strndup(walk->config->arena, text, strlen(text));
+	if (!listen->text)
 		walk->status = -ENOMEM;
-	return config->metrics_listen;
+	return listen->text;
 }
 
 /* Reads "N" or "N-N" up to a comma or the end; returns what comes after, NULL when it is neither.

@@ -3,6 +3,7 @@
 
 #include "abi/dataplane_socket.h"
 #include "abi/xdp_maps.h"
+#include "config_api.h"
 
 #include <errno.h>
 #include <string.h>
@@ -136,4 +137,6 @@ void config_check(struct config_walk *walk)
 		config_pools_check(walk);
 	if (!walk->status)
 		config_services_check(walk);
+	if (!walk->status)
+		config_api_check(walk);
 }

@@ -4,6 +4,7 @@
  * say it. Written as YAML it loads again to the same model (JSON is YAML).
  */
 #include "config.h"
+#include "config_api.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -210,9 +211,9 @@ json_t *gw_config_dump(const struct gw_config *config)
 	put(out, "xdp", json_pack("{s:s}", "pin_dir", config->xdp_pin_dir));
 	put(out, "timeouts", timeouts_json(&config->timeouts));
 	put(out, "state_dir", text(config->state_dir));
-	put(out, "api", json_pack("{s:s}", "unix", config->api_unix));
-	if (config->metrics_listen)
-		put(out, "metrics", json_pack("{s:s}", "listen", config->metrics_listen));
+	put(out, "api", config_api_dump(&config->api));
+	if (config->metrics.text)
+		put(out, "metrics", json_pack("{s:s}", "listen", config->metrics.text));
 	for (size_t i = 0; i < config->pool_count; i++)
 		json_array_append_new(pools, pool_json(&config->pools[i]));
 	put(out, "pools", pools);

@@ -9,6 +9,7 @@
 #include "abi/dataplane_socket.h"
 #include "abi/flow_word.h"
 #include "config_address.h"
+#include "config_api.h"
 #include "config_load.h"
 #include "config_values.h"
 
@@ -349,16 +350,6 @@ static const struct config_key xdp_keys[] = {
 };
 static const struct config_section xdp = {xdp_keys, COUNT(xdp_keys)};
 
-static const struct config_key api_keys[] = {
-	{"unix", config_read_path, FIELD(gw_config, api_unix), .max = SOCKET_MAX},
-};
-static const struct config_section api = {api_keys, COUNT(api_keys)};
-
-static const struct config_key metrics_keys[] = {
-	{"listen", config_read_listen, .required = true},
-};
-static const struct config_section metrics = {metrics_keys, COUNT(metrics_keys)};
-
 /* In the order in which they are read: pools need the defaults. */
 static const struct config_key root_keys[] = {
 	{"version", config_read_version, .required = true},
@@ -374,8 +365,9 @@ static const struct config_key root_keys[] = {
 	{"services", config_read_sections, LIST(gw_config, services, service_count),
 		.section = &service},
 	{"state_dir", config_read_path, FIELD(gw_config, state_dir), .max = LOCAL_PATH_MAX},
-	{"api", config_read_section, .section = &api},
-	{"metrics", config_read_section, .section = &metrics},
+	{"api", config_read_section, FIELD(gw_config, api), .section = &config_api_section},
+	{"metrics", config_read_section, FIELD(gw_config, metrics),
+		.section = &config_metrics_section},
 };
 const struct config_section config_root = {
 	root_keys, COUNT(root_keys), .size = sizeof(struct gw_config)};
@@ -400,7 +392,9 @@ void config_defaults_set(struct gw_config *config)
 	};
 	config->state_dir = "/var/lib/guideway";
 	config->xdp_pin_dir = "/sys/fs/bpf/guideway";
-	config->api_unix = "/run/guideway/control.sock";
+	config->api.control.path = "/run/guideway/control.sock";
+	config->api.control.mode = 0660;
+	config->api.read_only.mode = 0666;
 }
 
 /* prefix holds at bytes of a name and has room for CONFIG_PATH_MAX. */

@@ -31,7 +31,7 @@ const char *gw_daemon_dataplane_socket(const struct gw_daemon *daemon)
 
 const char *gw_daemon_api_socket(const struct gw_daemon *daemon)
 {
-	return daemon->options.api_socket ? daemon->options.api_socket : daemon->config->api_unix;
+	return daemon->options.api_socket ? daemon->options.api_socket : daemon->config->api.control.path;
 }
 
 /* What the monitor asks and reports. */

@@ -50,10 +50,10 @@ static int config_load(struct gw_daemon *daemon, struct gw_config **out)
 /* What the file may ask for but this version does not do yet. */
 static void unserved_tell(const struct gw_config *config)
 {
-	if (config->metrics_listen)
+	if (config->metrics.text)
 		gw_log_warning("metrics.listen: this version serves no metrics; nothing listens "
 			       "at %s",
-			config->metrics_listen);
+			config->metrics.text);
 }
 
 int gw_daemon_load_first(struct gw_daemon *daemon)
@@ -125,9 +125,9 @@ static void fixed_tell(const struct gw_daemon *daemon, const struct gw_config *n
 			       "that",
 			new->dataplane.path == GW_CONFIG_PATH_DPDK ? "guideway-dataplane"
 								   : "guideway-control");
-	if (!daemon->options.api_socket && text_differs(old->api_unix, new->api_unix))
+	if (!daemon->options.api_socket && text_differs(old->api.control.path, new->api.control.path))
 		gw_log_warning("api.unix changed to %s: restart guideway-control for that",
-			new->api_unix ? new->api_unix : "off");
+			new->api.control.path ? new->api.control.path : "off");
 	if (!daemon->options.state_dir && text_differs(old->state_dir, new->state_dir))
 		gw_log_warning("the state folder changed to %s: restart guideway-control for that",
 			new->state_dir);

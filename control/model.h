@@ -15,6 +15,8 @@
 
 #include "abi/objects.h"
 #include "base/address.h"
+#include "model_api.h"
+#include "model_place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,14 +26,6 @@ struct gw_arena;
 
 #define GW_NAME_MAX 63u	 /* bytes of a name (node, pool, service, backend, zone) */
 #define GW_KEY_MAX  255u /* bytes of a member key */
-
-/* Where the file said it; lines and columns from 1. file is the path as it was given to the loader.
- */
-struct gw_place {
-	const char *file;
-	uint32_t line;
-	uint32_t column;
-};
 
 enum gw_config_path {
 	GW_CONFIG_PATH_XDP,
@@ -224,12 +218,10 @@ struct gw_config {
 	struct gw_config_service *services;
 	size_t service_count;
 	struct gw_config_service **services_by_name;
-	const char *state_dir;	    /* state file and the like */
-	const char *xdp_pin_dir;    /* below a bpffs */
-	const char *api_unix;	    /* the API's socket */
-	const char *metrics_listen; /* "127.0.0.1:9391" as written; NULL: off */
-	uint8_t metrics_address[16];
-	uint16_t metrics_port;
+	const char *state_dir;	 /* state file and the like */
+	const char *xdp_pin_dir; /* below a bpffs */
+	struct gw_config_api api;
+	struct gw_config_listen metrics;
 	const char **files; /* every configuration file read, the main one first */
 	size_t file_count;
 	struct gw_arena *arena;

@@ -76,7 +76,7 @@ static void the_documented_sample_has_its_values(void)
 	CU_ASSERT_EQUAL(service->address_count, 2);
 	CU_ASSERT_EQUAL(service->addresses[1].prefix.length, 128);
 	address_is(service->addresses[1].prefix.address, "2001:db8:113::10");
-	CU_ASSERT_EQUAL(config->metrics_port, 9391);
+	CU_ASSERT_EQUAL(config->metrics.port, 9391);
 	gw_config_free(config);
 }
 
@@ -93,8 +93,8 @@ static void what_is_not_said_has_defaults(void)
 	CU_ASSERT_EQUAL(pool->backends[0].weight, 1);
 	CU_ASSERT_EQUAL(pool->backends[0].state, GW_CONFIG_ACTIVE);
 	CU_ASSERT_STRING_EQUAL(config->dataplane.socket, "/run/guideway/dataplane.sock");
-	CU_ASSERT_STRING_EQUAL(config->api_unix, "/run/guideway/control.sock");
-	CU_ASSERT_PTR_NULL(config->metrics_listen);
+	CU_ASSERT_STRING_EQUAL(config->api.control.path, "/run/guideway/control.sock");
+	CU_ASSERT_PTR_NULL(config->metrics.text);
 	gw_config_free(config);
 }
 

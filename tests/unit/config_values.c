@@ -224,8 +224,8 @@ static void listening_addresses_are_whole(void)
 #define LISTEN(at) CONFIG_HEAD "metrics: {listen: " at "}\n"
 	struct gw_config *config = expect_config(LISTEN("\"[::1]:9391\""));
 
-	CU_ASSERT_EQUAL(config->metrics_port, 9391);
-	CU_ASSERT_EQUAL(config->metrics_address[15], 1);
+	CU_ASSERT_EQUAL(config->metrics.port, 9391);
+	CU_ASSERT_EQUAL(config->metrics.address[15], 1);
 	gw_config_free(config);
 	EXPECT_ERRORS(LISTEN("@\"9391\""), {"metrics.listen", "is not address:port"});
 	EXPECT_ERRORS(LISTEN("@\":9391\""), {"metrics.listen", "is not address:port"});
