@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 int build_fail(struct build_job *job, int code, const char *format, ...)
 {
@@ -101,10 +99,10 @@ static int job_run(struct build_job *job)
 	if (!status)
 		status = build_vips(job);
 	if (!status)
-		status = build_image(job);
-	if (!status)
 		status = build_tables(job);
-	return status ? status : build_seal(job);
+	if (!status)
+		status = build_image(job);
+	return status ? status : build_finish(job);
 }
 
 static uint64_t clock_ns(void)
@@ -118,7 +116,7 @@ static uint64_t clock_ns(void)
 int gw_build_make(const struct gw_build_input *input, struct gw_build **out,
 	char error[static GW_BUILD_ERROR])
 {
-	struct build_job job = {.input = input, .error = error, .fd = -1};
+	struct build_job job = {.input = input, .error = error};
 	struct gw_arena *arena = gw_arena_new();
 	uint64_t start = clock_ns();
 	int status;
@@ -135,10 +133,10 @@ int gw_build_make(const struct gw_build_input *input, struct gw_build **out,
 	free(job.vips);
 	free(job.spans);
 	free(job.next_hops);
-	if (job.image)
-		munmap(job.image, job.image_size);
-	if (job.fd >= 0)
-		close(job.fd);
+	free(job.image);
+	for (size_t i = 0; job.tables && i < job.build->pool_count; i++)
+		gw_pool_table_unref(job.tables[i]);
+	free(job.tables);
 	if (status < 0) {
 		gw_build_free(job.build);
 		return status;

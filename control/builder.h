@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From (configuration, runtime, ids) to a build: the snapshot image of abi/snapshot.h in a sealed
- * memfd, and beside it the names and numbers that the rest of control, the CLI and plan read.
+ * From (configuration, runtime, ids) to a build: the snapshot that publishers put in force, and
+ * beside it the names and numbers that the rest of control, the CLI and plan read.
  *
  * A build is immutable and stands alone: it refers to neither the configuration nor the runtime it
  * came from. Given the previous build, only pools whose (members, weights, table size) differ get a
- * new table; the others' slots are copied, so a health change costs one pool.
+ * new table; the others share theirs with it, so a health change costs one pool.
  *
  *	gw_ids_assign(ids, config, ...);  gw_runtime_apply(runtime, config, ...);
  *	gw_build_make(&(struct gw_build_input){.config = config, ...}, &build, &error);
@@ -43,8 +43,10 @@ struct gw_build_pool {
 	uint32_t member_count;
 	struct gw_build_backend *backends; /* in the file's order */
 	size_t backend_count;
-	uint32_t *members;	 /* slot's member index -> position in backends; member_count */
-	const uint16_t *slots;	 /* table_size; NULL without members */
+	uint32_t *members; /* slot's member index -> position in backends; member_count */
+	const struct gw_pool_table
+		*table;		 /* NULL without members; the snapshot holds the reference */
+	const uint16_t *slots;	 /* the table's; NULL without members */
 	struct gw_digest digest; /* zero without members */
 	uint64_t table_version;	 /* 0 without members */
 	struct gw_pool_effect effect;

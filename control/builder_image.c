@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The image of abi/snapshot.h: layout, records, seals. */
+/* The image of abi/snapshot.h, all but the tables: layout and records. */
 #include "control/builder_parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define SECTION_ALIGN 64u
 
@@ -84,17 +81,14 @@ static uint32_t next_hop_find(const struct build_job *job, const uint8_t address
 	return (uint32_t)(hop - job->next_hops);
 }
 
-/* Offsets of all sections; each pool's table begins on a cache line. */
+/* Offsets of all sections. */
 static void layout_make(struct build_job *job, struct gw_snapshot_header *header)
 {
 	const struct gw_build *build = job->build;
-	uint64_t at = align_up(sizeof(*header)), members = 0, tables = 0;
+	uint64_t at = align_up(sizeof(*header)), members = 0;
 
-	for (size_t i = 0; i < build->pool_count; i++) {
+	for (size_t i = 0; i < build->pool_count; i++)
 		members += build->pools[i].member_count;
-		if (build->pools[i].member_count)
-			tables += align_up(build->pools[i].table_size * sizeof(uint16_t));
-	}
 	at = section_place(&header->pools, at, build->pool_count, sizeof(struct gw_pool));
 	at = section_place(
 		&header->services, at, build->service_by_id_count, sizeof(struct gw_service));
@@ -104,7 +98,6 @@ static void layout_make(struct build_job *job, struct gw_snapshot_header *header
 		&header->backends, at, build->backend_by_id_count, sizeof(struct gw_backend));
 	at = section_place(&header->members, at, members, sizeof(uint32_t));
 	at = section_place(&header->next_hops, at, job->next_hop_count, sizeof(struct gw_next_hop));
-	at = section_place(&header->tables, at, tables, 1);
 	header->total_size = at;
 }
 
@@ -154,14 +147,13 @@ static int backend_write(struct build_job *job, const struct gw_build_pool *pool
 	return 0;
 }
 
-/* Pools, members and backends; offsets of the tables, which are still to be filled. */
+/* Pools, members and backends. */
 static int pools_write(struct build_job *job)
 {
 	const struct gw_build *build = job->build;
 	struct gw_pool *records = section_data(job, &job->image->pools);
 	uint32_t *members = section_data(job, &job->image->members);
 	struct gw_backend *backends = section_data(job, &job->image->backends);
-	uint64_t table = job->image->tables.offset;
 	uint32_t next_member = 0;
 
 	for (size_t p = 0; p < build->pool_count; p++) {
@@ -171,11 +163,10 @@ static int pools_write(struct build_job *job)
 			.table_size = pool->table_size,
 			.member_first = pool->member_count ? next_member : 0,
 			.member_count = pool->member_count,
-			.table_offset = pool->member_count ? table : 0};
+			.digest = pool->digest,
+			.table_version = pool->table_version};
 		for (uint32_t m = 0; m < pool->member_count; m++)
 			members[next_member++] = pool->backends[pool->members[m]].id;
-		if (pool->member_count)
-			table += align_up(pool->table_size * sizeof(uint16_t));
 		for (size_t b = 0; b < pool->backend_count; b++) {
 			const struct gw_build_backend *backend = &pool->backends[b];
 			int status = backend_write(job, pool, backend, &backends[backend->id]);
@@ -216,18 +207,11 @@ int build_image(struct build_job *job)
 	if (status < 0)
 		return status;
 	layout_make(job, &header);
-	if (header.total_size > GW_SNAPSHOT_MAX_SIZE)
-		return build_fail(job, -E2BIG, "the snapshot needs %llu bytes; at most %llu",
-			(unsigned long long)header.total_size, GW_SNAPSHOT_MAX_SIZE);
-	job->image_size = header.total_size;
-	job->fd = memfd_create("guideway-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (job->fd < 0 || ftruncate(job->fd, (off_t)job->image_size) < 0)
-		return build_fail(job, -errno, "memfd of %zu bytes: %m", job->image_size);
-	job->image = mmap(NULL, job->image_size, PROT_READ | PROT_WRITE, MAP_SHARED, job->fd, 0);
-	if (job->image == MAP_FAILED) {
-		job->image = NULL;
-		return build_fail(job, -errno, "mapping %zu bytes: %m", job->image_size);
-	}
+	job->image = aligned_alloc(SECTION_ALIGN, header.total_size);
+	if (!job->image)
+		return build_fail(job, -ENOMEM, "no memory for a snapshot of %llu bytes",
+			(unsigned long long)header.total_size);
+	memset(job->image, 0, header.total_size);
 	*job->image = header;
 	services_write(job);
 	if (job->vip_count)
@@ -242,41 +226,18 @@ int build_image(struct build_job *job)
 	return pools_write(job);
 }
 
-/* Pools' slots lay in the writable mapping; they are read from the sealed one from now on. */
-static void slots_move(struct gw_build *build, const void *from, const void *to)
-{
-	for (size_t i = 0; i < build->pool_count; i++)
-		if (build->pools[i].slots)
-			build->pools[i].slots =
-				(const uint16_t *)((const char *)to +
-						   ((const char *)build->pools[i].slots -
-							   (const char *)from));
-}
-
-int build_seal(struct build_job *job)
+int build_finish(struct build_job *job)
 {
 	struct gw_snapshot *snapshot = calloc(1, sizeof(*snapshot));
-	const void *was = job->image;
-	void *map;
 
 	if (!snapshot)
 		return build_fail(job, -ENOMEM, "no memory for the snapshot");
-	munmap(job->image, job->image_size);
+	*snapshot = (struct gw_snapshot){.data = job->image,
+		.size = job->image->total_size,
+		.tables = job->tables,
+		.references = 1};
 	job->image = NULL;
-	if (fcntl(job->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
-		0) {
-		free(snapshot);
-		return build_fail(job, -errno, "sealing the snapshot: %m");
-	}
-	map = mmap(NULL, job->image_size, PROT_READ, MAP_SHARED, job->fd, 0);
-	if (map == MAP_FAILED) {
-		free(snapshot);
-		return build_fail(job, -errno, "mapping %zu bytes: %m", job->image_size);
-	}
-	*snapshot = (struct gw_snapshot){
-		.data = map, .size = job->image_size, .fd = job->fd, .references = 1};
-	job->fd = -1;
-	slots_move(job->build, was, map);
+	job->tables = NULL;
 	job->build->snapshot = snapshot;
 	return 0;
 }

@@ -20,9 +20,8 @@ struct build_job {
 	/* builder_image.c */
 	struct gw_next_hop *next_hops; /* sorted by address; malloced */
 	size_t next_hop_count;
-	struct gw_snapshot_header *image; /* writable until sealed */
-	size_t image_size;
-	int fd;
+	struct gw_snapshot_header *image; /* malloced, writable until finished */
+	struct gw_pool_table **tables;	  /* by position of the pool; malloced */
 };
 
 /* Writes the message and returns the code. */
@@ -33,9 +32,9 @@ int build_fail(struct build_job *job, int code, const char *format, ...)
 int build_pools(struct build_job *job);
 /* Service addresses with their spans: what each datapath matches by. */
 int build_vips(struct build_job *job);
-/* Lays the image out and writes all but the tables. */
+/* Lays the image out and writes all of it. */
 int build_image(struct build_job *job);
-/* Makes or copies each pool's table into the image. */
+/* Makes each pool's table, or shares the one of before. */
 int build_tables(struct build_job *job);
-/* Seals the image; build->snapshot maps it from then on. */
-int build_seal(struct build_job *job);
+/* Image and tables become build->snapshot. */
+int build_finish(struct build_job *job);

@@ -4,22 +4,9 @@
 #include "control/builder_parts.h"
 #include "control/state.h"
 
-#include <xxhash.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define DIGEST_CHUNK 65536
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static char *name_copy(struct build_job *job, const char *text)
 {
@@ -147,88 +134,6 @@ int build_pools(struct build_job *job)
 	return 0;
 }
 
-/* The digest of design.md, "Versions". */
-static int table_digest(const struct gw_build_pool *pool, struct gw_digest *digest)
-{
-	XXH3_state_t *state = XXH3_createState();
-	char *chunk = malloc(DIGEST_CHUNK + GW_KEY_MAX + 1);
-	const uint32_t size = pool->table_size;
-	const uint8_t head[4] = {
-		(uint8_t)size, (uint8_t)(size >> 8), (uint8_t)(size >> 16), (uint8_t)(size >> 24)};
-	XXH128_canonical_t canonical;
-	size_t used = 0;
-
-	if (!state || !chunk) {
-		XXH3_freeState(state);
-		free(chunk);
-		return -ENOMEM;
-	}
-	XXH3_128bits_reset(state);
-	XXH3_128bits_update(state, head, sizeof(head));
-	for (uint32_t slot = 0; slot < size; slot++) {
-		const char *key = pool->backends[pool->members[pool->slots[slot]]].key;
-
-		used = (size_t)(stpcpy(chunk + used, key) - chunk) + 1;
-		if (used >= DIGEST_CHUNK) {
-			XXH3_128bits_update(state, chunk, used);
-			used = 0;
-		}
-	}
-	XXH3_128bits_update(state, chunk, used);
-	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
-	memcpy(digest->bytes, canonical.digest, sizeof(digest->bytes));
-	XXH3_freeState(state);
-	free(chunk);
-	return 0;
-}
-
-/* Fills the pool's place in the image. */
-static int table_make(struct build_job *job, struct gw_build_pool *pool, uint16_t *slots)
-{
-	struct gw_chash_table_member *members = calloc(pool->member_count, sizeof(*members));
-	struct gw_chash_table *table = NULL;
-	int status;
-
-	if (!members)
-		return build_fail(job, -ENOMEM, "no memory for the table of pool %s", pool->name);
-	for (uint32_t i = 0; i < pool->member_count; i++) {
-		const struct gw_build_backend *backend = &pool->backends[pool->members[i]];
-
-		members[i].key = backend->key;
-		members[i].weight = backend->effect.weight;
-	}
-	status = gw_chash_table_build(members, pool->member_count, pool->table_size, &table);
-	free(members);
-	if (status == GW_CHASH_ERR_MEMORY)
-		status = -ENOMEM;
-	else if (status < 0 || !table->u16)
-		return build_fail(job, -EINVAL, "pool %s: no table of %u slots for %u members: %s",
-			pool->name, pool->table_size, pool->member_count,
-			gw_chash_strerror(status));
-	if (status < 0)
-		return build_fail(job, status, "no memory for the table of pool %s", pool->name);
-	/* members[] was in the order of keys already, so the table's indices are ours. */
-	memcpy(slots, table->u16, pool->table_size * sizeof(*slots));
-	gw_chash_table_free(table);
-	return 0;
-}
-
-static void slots_count(struct gw_build_pool *pool)
-{
-	for (uint32_t slot = 0; slot < pool->table_size; slot++)
-		pool->backends[pool->members[pool->slots[slot]]].slots++;
-}
-
-static void table_copy(
-	struct gw_build_pool *pool, const struct gw_build_pool *before, uint16_t *slots)
-{
-	memcpy(slots, before->slots, pool->table_size * sizeof(*slots));
-	pool->digest = before->digest;
-	pool->table_version = before->table_version;
-	for (uint32_t i = 0; i < pool->member_count; i++)
-		pool->backends[pool->members[i]].slots = before->backends[before->members[i]].slots;
-}
-
 /* A table that comes out as it was keeps its version, over restarts too. */
 static uint64_t version_choose(const struct build_job *job, const struct gw_build_pool *pool)
 {
@@ -243,41 +148,117 @@ static uint64_t version_choose(const struct build_job *job, const struct gw_buil
 	return version ? version : job->input->version;
 }
 
-static int pool_table(struct build_job *job, struct gw_build_pool *pool, struct gw_pool *record)
+/* Consumes the reference. */
+static void table_take(
+	struct build_job *job, struct gw_build_pool *pool, struct gw_pool_table *table)
 {
-	uint16_t *slots = (uint16_t *)((char *)job->image + record->table_offset);
-	uint64_t start = clock_ns();
-	int status;
+	job->tables[pool - job->build->pools] = table;
+	pool->table = table;
+	pool->slots = table->slots;
+	pool->digest = table->digest;
+	for (uint32_t i = 0; i < pool->member_count; i++)
+		pool->backends[pool->members[i]].slots = table->counts[i];
+}
 
-	pool->slots = slots;
-	if (!pool->rebuilt) {
-		table_copy(pool, pool_before(job, pool), slots);
-	} else {
-		status = table_make(job, pool, slots);
-		if (status < 0)
-			return status;
-		slots_count(pool);
-		if (table_digest(pool, &pool->digest) < 0)
-			return build_fail(
-				job, -ENOMEM, "no memory for the digest of pool %s", pool->name);
-		pool->table_version = version_choose(job, pool);
-		pool->build_ns = clock_ns() - start;
+static void table_share(struct build_job *job, struct gw_build_pool *pool)
+{
+	const struct gw_build_pool *before = pool_before(job, pool);
+	size_t position = (size_t)(before - job->input->previous->pools);
+
+	table_take(job, pool, gw_pool_table_ref(job->input->previous->snapshot->tables[position]));
+	pool->table_version = before->table_version;
+}
+
+/* What the tables to be made are made of, and where they go. */
+struct orders {
+	struct gw_pool_table_order *list;
+	struct gw_build_pool **pools; /* that of each order */
+	struct gw_pool_table_member *members;
+	size_t count;
+};
+
+static int orders_init(struct orders *orders, const struct gw_build *build)
+{
+	size_t members = 0;
+
+	for (size_t i = 0; i < build->pool_count; i++)
+		members += build->pools[i].rebuilt ? build->pools[i].member_count : 0;
+	orders->list = calloc(build->rebuilt_count + 1, sizeof(*orders->list));
+	orders->pools = calloc(build->rebuilt_count + 1, sizeof(*orders->pools));
+	orders->members = calloc(members + 1, sizeof(*orders->members));
+	return orders->list && orders->pools && orders->members ? 0 : -ENOMEM;
+}
+
+static void orders_fill(struct orders *orders, const struct gw_build *build)
+{
+	struct gw_pool_table_member *next = orders->members;
+
+	for (size_t i = 0; i < build->pool_count; i++) {
+		struct gw_build_pool *pool = &build->pools[i];
+
+		if (!pool->rebuilt)
+			continue;
+		orders->pools[orders->count] = pool;
+		orders->list[orders->count++] = (struct gw_pool_table_order){.members = next,
+			.member_count = pool->member_count,
+			.size = pool->table_size};
+		for (uint32_t m = 0; m < pool->member_count; m++) {
+			const struct gw_build_backend *backend = &pool->backends[pool->members[m]];
+
+			*next++ =
+				(struct gw_pool_table_member){backend->key, backend->effect.weight};
+		}
 	}
-	record->digest = pool->digest;
-	record->table_version = pool->table_version;
-	return 0;
+}
+
+static int order_fail(struct build_job *job, const struct gw_build_pool *pool, int status)
+{
+	if (status == -ENOMEM)
+		return build_fail(job, status, "no memory for the table of pool %s", pool->name);
+	return build_fail(job, -EINVAL, "pool %s: no table of %u slots for %u members: %s",
+		pool->name, pool->table_size, pool->member_count, gw_chash_strerror(status));
+}
+
+/* All are taken over, so that none is lost when one failed. */
+static int orders_take(struct build_job *job, const struct orders *orders)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < orders->count; i++) {
+		const struct gw_pool_table_order *order = &orders->list[i];
+		struct gw_build_pool *pool = orders->pools[i];
+
+		if (order->status < 0) {
+			status = order_fail(job, pool, order->status);
+			continue;
+		}
+		table_take(job, pool, order->table);
+		pool->table_version = version_choose(job, pool);
+		pool->build_ns = order->table->build_ns;
+	}
+	return status;
 }
 
 int build_tables(struct build_job *job)
 {
-	struct gw_pool *records = (struct gw_pool *)((char *)job->image + job->image->pools.offset);
+	struct gw_build *build = job->build;
+	struct orders orders = {0};
+	int status;
 
-	for (size_t i = 0; i < job->build->pool_count; i++) {
-		struct gw_build_pool *pool = &job->build->pools[i];
-		int status = pool->member_count ? pool_table(job, pool, &records[i]) : 0;
-
-		if (status < 0)
-			return status;
+	job->tables = calloc(build->pool_count + 1, sizeof(*job->tables));
+	status = job->tables ? orders_init(&orders, build) : -ENOMEM;
+	if (status < 0) {
+		build_fail(job, status, "no memory for %zu tables", build->rebuilt_count);
+	} else {
+		orders_fill(&orders, build);
+		gw_pool_tables_make(orders.list, orders.count);
+		status = orders_take(job, &orders);
+		for (size_t i = 0; i < build->pool_count; i++)
+			if (build->pools[i].member_count && !build->pools[i].rebuilt)
+				table_share(job, &build->pools[i]);
 	}
-	return 0;
+	free(orders.list);
+	free(orders.pools);
+	free(orders.members);
+	return status;
 }

@@ -171,13 +171,14 @@ static void hello_handle(struct dpdk *dpdk, const struct gw_message_hello *hello
 static int snapshot_write(struct dpdk *dpdk, bool whole)
 {
 	struct gw_message_snapshot message = {.version = dpdk->current->data->version};
-	int fd = whole ? -ENODATA : image_thin(dpdk->current->data, &dpdk->known);
+	int fd = image_memfd(dpdk->current, whole ? NULL : &dpdk->known);
 	int status;
 
+	if (fd < 0)
+		return fd;
 	status = wire_send(dpdk->link->fd, &message, sizeof(message), GW_MESSAGE_SNAPSHOT,
-		++dpdk->last_id, fd < 0 ? dpdk->current->fd : fd);
-	if (fd >= 0)
-		close(fd);
+		++dpdk->last_id, fd);
+	close(fd);
 	if (status < 0)
 		return status;
 	gw_snapshot_unref(dpdk->sent);

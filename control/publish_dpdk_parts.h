@@ -50,10 +50,10 @@ int table_set_take(struct table_set *set, const struct gw_snapshot_header *image
 void table_set_clear(struct table_set *set);
 
 /*
- * A sealed memfd of the image without the tables of `known`. Returns the descriptor, -ENODATA when
- * nothing could be left out, -errno.
+ * A sealed memfd of the image without the tables of `known` (NULL: with all). Returns the
+ * descriptor, or -errno: -EFBIG when it is larger than GW_SNAPSHOT_MAX_SIZE.
  */
-int image_thin(const struct gw_snapshot_header *image, const struct table_set *known);
+int image_memfd(const struct gw_snapshot *snapshot, const struct table_set *known);
 
 /* ---- publish_dpdk_stats.c: the dataplane's statistics memfd ------------------------------- */
 

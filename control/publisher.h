@@ -12,25 +12,39 @@
 #include "abi/key.h"
 #include "abi/snapshot.h"
 #include "abi/verdict.h"
+#include "control/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * A finished image (abi/snapshot.h), immutable, all tables present. Counted references: a publisher
- * that keeps it past publish() takes one. Made by builder.c. `fd` is the sealed memfd that `data`
- * maps.
+ * A finished snapshot, immutable: all of abi/snapshot.h's image but the tables, which are shared
+ * with other snapshots (table.h). Counted references: a publisher that keeps it past publish()
+ * takes one. Made by builder.c.
  */
 struct gw_snapshot {
-	const struct gw_snapshot_header *data;
-	size_t size;
-	int fd;
+	const struct gw_snapshot_header *data; /* malloced */
+	size_t size;			       /* bytes of data */
+	/* By position in the section of pools, NULL without members. The array NULL: data is a
+	 * whole image with its tables in it. */
+	struct gw_pool_table **tables;
 	unsigned int references;
 };
 
 struct gw_snapshot *gw_snapshot_ref(struct gw_snapshot *snapshot);
 void gw_snapshot_unref(struct gw_snapshot *snapshot); /* NULL is fine */
+
+/* The slots of the pool at this position; NULL when it has no members. */
+const uint16_t *gw_snapshot_slots(const struct gw_snapshot *snapshot, size_t position);
+
+/*
+ * The image with the tables of the pools whose position is true in `wanted` (NULL: all) and the
+ * others "as before". image_write fills image_size bytes, aligned to 8.
+ */
+size_t gw_snapshot_image_size(const struct gw_snapshot *snapshot, const bool *wanted);
+void gw_snapshot_image_write(
+	const struct gw_snapshot *snapshot, const bool *wanted, struct gw_snapshot_header *image);
 
 struct gw_publisher;
 

@@ -158,6 +158,8 @@ static uint32_t rows_for(const struct gw_pool *pool)
 static void fill_rows(
 	struct gw_pool_row *rows, const struct gw_snapshot *snapshot, const struct gw_pool *pool)
 {
+	size_t position =
+		(size_t)(pool - (const struct gw_pool *)section(snapshot, &snapshot->data->pools));
 	const uint32_t *members = section(snapshot, &snapshot->data->members);
 	uint32_t slot_rows = (pool->table_size + GW_POOL_ROW_SLOTS - 1) / GW_POOL_ROW_SLOTS;
 
@@ -171,7 +173,7 @@ static void fill_rows(
 	};
 	if (!pool->member_count)
 		return;
-	memcpy(&rows[1], (const uint8_t *)snapshot->data + pool->table_offset,
+	memcpy(&rows[1], gw_snapshot_slots(snapshot, position),
 		pool->table_size * sizeof(uint16_t));
 	memcpy(&rows[1 + slot_rows], members + pool->member_first,
 		pool->member_count * sizeof(uint32_t));

@@ -98,7 +98,6 @@ static void world_publish(struct world *world)
 
 	snapshot->data = image_make(&spec);
 	snapshot->size = snapshot->data->total_size;
-	snapshot->fd = -1;
 	snapshot->references = 2; /* one is the world's: the image is no mapping to be unmapped */
 	CU_ASSERT_FATAL(world->version <= sizeof(world->snapshots) / sizeof(world->snapshots[0]));
 	world->snapshots[world->version - 1] = snapshot;

@@ -12,6 +12,7 @@
 #include <rte_errno.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FRAMES	   256
@@ -52,8 +53,14 @@ static int open_port(void)
 static int load(const struct gw_snapshot *snapshot)
 {
 	static struct gw_message_snapshot_reply reply;
+	size_t size = gw_snapshot_image_size(snapshot, NULL);
+	struct gw_snapshot_header *image = malloc(size);
 
-	gw_snapshot_load_image(engine, snapshot->data, snapshot->size, &reply);
+	if (!image)
+		return -ENOMEM;
+	gw_snapshot_image_write(snapshot, NULL, image);
+	gw_snapshot_load_image(engine, image, size, &reply);
+	free(image);
 	if (reply.result == GW_SNAPSHOT_IN_FORCE)
 		return 0;
 	gw_log_error("the snapshot cannot be put in force: %s", reply.text);
