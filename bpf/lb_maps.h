@@ -113,11 +113,29 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GW_MAX_PATHS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_paths);
+} gw_paths SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct gw_xdp_trace);
 } gw_trace SEC(".maps");
+
+/* CLOCK_MONOTONIC in nanoseconds, a tick coarse; or the replay's clock. */
+GW_INLINE uint64_t lb_now_ns(const struct gw_xdp_config *config)
+{
+	uint64_t ns = config->clock_offset_ns;
+
+	if (!(config->flags & GW_XDP_CLOCK_STOPPED))
+		ns += bpf_ktime_get_coarse_ns();
+	return ns;
+}
 
 GW_INLINE const struct gw_span *lb_span_at(const void *path, uint32_t index)
 {

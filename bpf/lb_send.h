@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The last step: the outer header, the Ethernet header of the next hop, and out. The link is the
+ * The last step: the outer headers, the Ethernet header of the next hop, and out. The link is the
  * one that control keeps live in the backend's entry; once control has been silent for some seconds
  * the kernel's own routes and neighbours are asked instead, and the entry is the second choice.
  */
@@ -10,12 +10,12 @@
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "lb_maps.h"
+#include "lb_state.h"
+#include "lb_sum.h"
 
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
-
-#define LB_SEND_OK (-1)
 
 #define LB_AF_INET  2
 #define LB_AF_INET6 10
@@ -61,14 +61,25 @@ GW_INLINE bool lb_heartbeat_stale(const struct gw_xdp_config *config)
 	return silence > (int64_t)GW_XDP_HEARTBEAT_STALE_NS;
 }
 
+/* One of several ways, by the flow's hash. */
+GW_INLINE void lb_way_choose(uint64_t hash, struct gw_link *link)
+{
+	uint32_t index = link->port;
+	const struct gw_paths *paths = bpf_map_lookup_elem(&gw_paths, &index);
+
+	*link = paths ? gw_link_load(&paths->link[gw_paths_bucket(hash)]) : (struct gw_link){};
+}
+
 GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *config,
-	const struct gw_backend *backend, struct lb_way *way)
+	const struct gw_backend *backend, uint64_t hash, struct lb_way *way)
 {
 	uint32_t port;
 
 	if (lb_heartbeat_stale(config) && lb_way_from_fib(ctx, backend, way))
 		return true;
 	way->link = gw_link_load(&backend->link);
+	if (way->link.flags & GW_LINK_MULTIPATH)
+		lb_way_choose(hash, &way->link);
 	port = way->link.port;
 	if (!(way->link.flags & GW_LINK_RESOLVED) || port >= GW_XDP_MAX_PORTS)
 		return false;
@@ -77,51 +88,73 @@ GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *confi
 	return true;
 }
 
-/* Makes room in front, cuts Ethernet's padding off the end, writes both headers. */
-GW_INLINE int lb_encapsulate(struct xdp_md *ctx, const struct gw_packet *packet,
+/* The headers, at the start of a frame that has room for them. */
+GW_INLINE int lb_headers(struct xdp_md *ctx, const struct gw_packet *packet,
+	const struct gw_backend *backend, uint64_t hash, uint16_t inner_sum,
+	const struct gw_link *link)
+{
+	uint8_t *frame = (uint8_t *)(long)ctx->data, *end = (uint8_t *)(long)ctx->data_end;
+	uint8_t *type = frame + 12;
+
+	if (frame + GW_ETH_HEADER + GW_VLAN_TAG > end)
+		return GW_DROP_NO_HEADROOM;
+	gw_encap_macs(frame, link);
+	if (gw_link_vlan(link)) {
+		gw_wire_store32(type, (uint32_t)GW_ETHERTYPE_VLAN << 16 | gw_link_vlan(link));
+		type += GW_VLAN_TAG;
+	}
+	if (type + 2 + GW_IPV4_HEADER > end)
+		return GW_DROP_NO_HEADROOM;
+	gw_wire_store16(type, gw_encap_ethertype(gw_encap_family(backend, packet)));
+	if (backend->encap == GW_ENCAP_L2)
+		return LB_OK;
+	/* The inner packet is at least 20 bytes long, so these bounds hold in every mode. */
+	if (backend->family == GW_IPV4) {
+		if (type + 2 + GW_IPV4_HEADER + GW_GUE_HEADER > end)
+			return GW_DROP_NO_HEADROOM;
+		gw_encap_outer_v4(type + 2, backend, packet, hash);
+	} else {
+		if (type + 2 + GW_IPV6_HEADER + GW_GUE_HEADER > end)
+			return GW_DROP_NO_HEADROOM;
+		gw_encap_outer_v6(type + 2, backend, packet, hash, inner_sum);
+	}
+	return LB_OK;
+}
+
+/* Makes room in front, cuts Ethernet's padding off the end, writes the headers. */
+GW_INLINE int lb_encapsulate(struct xdp_md *ctx, const struct gw_packet *packet, uint32_t length,
 	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link)
 {
-	uint32_t frame = (uint32_t)(ctx->data_end - ctx->data);
 	uint32_t wanted = packet->l3_offset + packet->l3_length;
-	int grow = (int)gw_encap_overhead(backend) - (packet->l3_offset - GW_ETH_HEADER);
-	uint8_t *at, *end;
+	int grow = (int)(backend->overhead + gw_encap_ethernet_size(link)) - packet->l3_offset;
+	uint16_t inner_sum = 0;
 
-	if (frame > wanted && bpf_xdp_adjust_tail(ctx, (int)(wanted - frame)))
+	if (length > wanted && bpf_xdp_adjust_tail(ctx, (int)(wanted - length)))
 		return GW_DROP_MALFORMED;
+	if (gw_encap_wants_sum(backend))
+		inner_sum = (uint16_t)lb_inner_sum(ctx, packet->l3_offset, packet->l3_length);
 	if (bpf_xdp_adjust_head(ctx, -grow))
 		return GW_DROP_NO_HEADROOM;
-	at = (uint8_t *)(long)ctx->data;
-	end = (uint8_t *)(long)ctx->data_end;
-	if (backend->family == GW_IPV4) {
-		if (at + GW_ETH_HEADER + GW_IPV4_HEADER > end)
-			return GW_DROP_NO_HEADROOM;
-		gw_encap_ipv4(at + GW_ETH_HEADER, backend, packet, hash);
-	} else {
-		if (at + GW_ETH_HEADER + GW_IPV6_HEADER > end)
-			return GW_DROP_NO_HEADROOM;
-		gw_encap_ipv6(at + GW_ETH_HEADER, backend, packet);
-	}
-	gw_encap_ethernet(at, link, backend->family);
-	return LB_SEND_OK;
+	return lb_headers(ctx, packet, backend, hash, inner_sum, link);
 }
 
 /*
- * Sends the packet to the backend. Returns LB_SEND_OK with the XDP action in *action, or the enum
- * gw_drop.
+ * Sends the packet, of a frame of `length` bytes, to the backend. Returns LB_OK with the XDP action
+ * in *action, or the enum gw_drop.
  */
 GW_INLINE int lb_send(struct xdp_md *ctx, const struct gw_xdp_config *config,
-	const struct gw_packet *packet, const struct gw_backend *backend, uint64_t hash,
-	int *action)
+	const struct gw_packet *packet, uint32_t length, const struct gw_backend *backend,
+	uint64_t hash, int *action)
 {
 	struct lb_way way = {};
 	int result;
 
 	if (gw_encap_too_big(packet, backend, backend->mtu))
 		return GW_DROP_TOO_BIG;
-	if (!lb_way_find(ctx, config, backend, &way))
+	if (!lb_way_find(ctx, config, backend, hash, &way))
 		return GW_DROP_NO_NEIGHBOUR;
-	result = lb_encapsulate(ctx, packet, backend, hash, &way.link);
-	if (result != LB_SEND_OK)
+	result = lb_encapsulate(ctx, packet, length, backend, hash, &way.link);
+	if (result != LB_OK)
 		return result;
 	if (way.ifindex == ctx->ingress_ifindex)
 		*action = XDP_TX;
@@ -129,5 +162,5 @@ GW_INLINE int lb_send(struct xdp_md *ctx, const struct gw_xdp_config *config,
 		*action = (int)bpf_redirect_map(&gw_tx_ports, way.link.port, 0);
 	else
 		*action = (int)bpf_redirect(way.ifindex, 0);
-	return LB_SEND_OK;
+	return LB_OK;
 }

@@ -8,6 +8,7 @@
  *	service (service.h)        by protocol and port -> no_service
  *	backend (lb_choose.h)      flow table, else the pool's table -> no_backend
  *	outer header (lb_send.h)   and out by XDP_TX or redirect -> too_big, no_neighbour
+ *	rare things (lb_rare.h)    ICMP, later fragments, too big, each a function of its own
  *
  * All state is in maps that user space pins, so the program forwards on without control. The tables
  * are only read here, except the flow words (compare-and-swap) and this CPU's counters.
@@ -15,7 +16,9 @@
 #include "abi/parse.h"
 #include "abi/service.h"
 #include "lb_maps.h"
+#include "lb_rare.h"
 #include "lb_send.h"
+#include "lb_state.h"
 
 #include <linux/bpf.h>
 
@@ -24,30 +27,11 @@
 /* Set by replay and tests before loading: each decision is written to gw_trace. */
 const volatile bool gw_tracing;
 
-#define LB_HOST	      (-2)
-#define LB_OK	      (-1)
 #define LB_NS_PER_SEC 1000000000ull
-
-_Static_assert(
-	LB_OK == GW_PARSE_OK && LB_OK == GW_CHOOSE_OK && LB_OK == LB_SEND_OK, "one language");
-_Static_assert(LB_HOST == GW_PARSE_HOST, "one language");
-
-/* One packet on its way through the steps. */
-struct lb_state {
-	struct gw_packet packet;
-	uint64_t hash;
-	uint32_t service;
-	struct gw_choice choice;
-	int action;
-} __attribute__((aligned(8)));
 
 GW_INLINE uint32_t lb_seconds(const struct gw_xdp_config *config)
 {
-	uint64_t ns = config->clock_offset_ns;
-
-	if (!(config->flags & GW_XDP_CLOCK_STOPPED))
-		ns += bpf_ktime_get_coarse_ns();
-	return (uint32_t)(ns / LB_NS_PER_SEC);
+	return (uint32_t)(lb_now_ns(config) / LB_NS_PER_SEC);
 }
 
 /* A unicast frame for another machine, seen because the interface is promiscuous. */
@@ -101,13 +85,14 @@ GW_INLINE int lb_choose(
 	return gw_choose(&in, &ops, config, &state->choice);
 }
 
-GW_INLINE void lb_traffic_count(void *map, uint32_t id, uint32_t bytes)
+GW_INLINE void lb_traffic_count(void *map, uint32_t id, uint32_t bytes, uint32_t flow)
 {
 	struct gw_traffic *traffic = bpf_map_lookup_elem(map, &id);
 
 	if (traffic) {
 		traffic->packets++;
 		traffic->bytes += bytes;
+		traffic->flows_new += flow == GW_TRACE_NEW;
 	}
 }
 
@@ -121,15 +106,36 @@ GW_INLINE void lb_flow_count(struct gw_counters *counters, uint32_t flow)
 		counters->untracked++;
 }
 
-/* Returns LB_OK (sent, state->action), LB_HOST or the enum gw_drop. */
+/* From a service address and ports to the service and its backend. */
+GW_INLINE int lb_decide(const struct gw_xdp_config *config, struct gw_counters *counters,
+	const struct gw_vip *vip, struct lb_state *state)
+{
+	const struct gw_packet *packet = &state->packet;
+	const struct gw_service *service;
+	int result;
+
+	state->service = gw_service_match(
+		vip, packet->protocol, GW_NTOHS(packet->key.destination_port), NULL, lb_span_at);
+	service = bpf_map_lookup_elem(&gw_services, &state->service);
+	if (!service || service->pool == GW_NONE) {
+		state->service = GW_NONE;
+		return vip->flags & GW_VIP_NO_SERVICE_HOST ? LB_HOST : GW_DROP_NO_SERVICE;
+	}
+	result = lb_choose(config, state, service->pool, service->affinity);
+	if (result == LB_OK)
+		lb_flow_count(counters, state->choice.flow);
+	return result;
+}
+
+/* Returns a step (lb_state.h): LB_OK means sent, by state->action. */
 GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 	struct gw_counters *counters, struct lb_state *state)
 {
 	const void *frame = (const void *)(long)ctx->data;
 	const void *end = (const void *)(long)ctx->data_end;
+	uint32_t length = (uint32_t)bpf_xdp_get_buff_len(ctx);
 	struct gw_packet *packet = &state->packet;
 	const struct gw_backend *backend;
-	const struct gw_service *service;
 	const struct gw_vip *vip;
 	int result;
 
@@ -141,24 +147,24 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 	vip = lb_vip_find(config, &packet->key.destination);
 	if (!vip)
 		return LB_HOST;
-	result = gw_parse_transport(frame, end, packet);
-	if (result != LB_OK)
-		return result;
-	state->service = gw_service_match(
-		vip, packet->protocol, GW_NTOHS(packet->key.destination_port), NULL, lb_span_at);
-	service = bpf_map_lookup_elem(&gw_services, &state->service);
-	if (!service || service->pool == GW_NONE) {
-		state->service = GW_NONE;
-		return vip->flags & GW_VIP_NO_SERVICE_HOST ? LB_HOST : GW_DROP_NO_SERVICE;
+	state->vip_flags = vip->flags;
+	result = gw_parse_transport(frame, end, length, packet);
+	if (result == LB_OK) {
+		result = lb_decide(config, counters, vip, state);
+		if (result == LB_OK && packet->fragment)
+			lb_fragment_first(state);
+	} else if (result == LB_ICMP) {
+		result = lb_icmp(ctx, state);
+	} else if (result == LB_LATE) {
+		result = lb_fragment(state);
 	}
-	result = lb_choose(config, state, service->pool, service->affinity);
 	if (result != LB_OK)
 		return result;
-	lb_flow_count(counters, state->choice.flow);
 	backend = lb_backend_at(config, state->choice.backend);
 	if (!backend)
 		return GW_DROP_NO_BACKEND;
-	return lb_send(ctx, config, packet, backend, state->hash, &state->action);
+	result = lb_send(ctx, config, packet, length, backend, state->hash, &state->action);
+	return result == GW_DROP_TOO_BIG ? lb_too_big(ctx, state) : result;
 }
 
 GW_INLINE void lb_trace(const struct lb_state *state, int result)
@@ -168,9 +174,11 @@ GW_INLINE void lb_trace(const struct lb_state *state, int result)
 
 	if (!trace)
 		return;
-	trace->verdict = result == LB_OK     ? GW_VERDICT_TX
-			 : result == LB_HOST ? GW_VERDICT_HOST
-					     : GW_VERDICT_DROP;
+	trace->verdict = result == LB_OK	 ? GW_VERDICT_TX
+			 : result == LB_HOST	 ? GW_VERDICT_HOST
+			 : result == LB_REPLY	 ? GW_VERDICT_REPLY
+			 : result == LB_CONSUMED ? GW_VERDICT_CONSUMED
+						 : GW_VERDICT_DROP;
 	trace->reason = result >= 0 ? (uint32_t)result : 0;
 	trace->service = state->service;
 	trace->backend = state->choice.backend;
@@ -179,18 +187,35 @@ GW_INLINE void lb_trace(const struct lb_state *state, int result)
 	trace->flow = state->choice.flow;
 }
 
-SEC("xdp")
+/* Counts a packet that did not go to a backend; the program's return value. */
+GW_INLINE int lb_end(struct gw_counters *counters, const struct lb_state *state, int result)
+{
+	if (result == LB_HOST) {
+		counters->to_host++;
+		return XDP_PASS;
+	}
+	if (result == LB_REPLY) {
+		counters->replied++;
+		return state->action;
+	}
+	if (result == LB_CONSUMED)
+		counters->consumed++;
+	else if ((uint32_t)result < GW_DROP_MAX)
+		counters->drops[result]++;
+	return XDP_DROP;
+}
+
+SEC("xdp.frags")
 int guideway_lb(struct xdp_md *ctx)
 {
 	uint32_t zero = 0;
 	struct gw_xdp_config *config = bpf_map_lookup_elem(&gw_config, &zero);
 	struct gw_counters *counters = bpf_map_lookup_elem(&gw_counters, &zero);
-	struct lb_state state;
+	struct lb_state state = {};
 	int result;
 
 	if (!config || !counters)
 		return XDP_PASS;
-	state.hash = 0;
 	state.service = GW_NONE;
 	state.choice = (struct gw_choice){.backend = GW_NONE, .slot = GW_NONE};
 	state.action = XDP_DROP;
@@ -198,18 +223,13 @@ int guideway_lb(struct xdp_md *ctx)
 	result = lb_run(ctx, config, counters, &state);
 	if (gw_tracing)
 		lb_trace(&state, result);
-	if (result == LB_HOST) {
-		counters->to_host++;
-		return XDP_PASS;
-	}
-	if (result != LB_OK) {
-		if (result < GW_DROP_MAX)
-			counters->drops[result]++;
-		return XDP_DROP;
-	}
+	if (result != LB_OK)
+		return lb_end(counters, &state, result);
 	counters->tx++;
-	lb_traffic_count(&gw_backend_traffic, state.choice.backend, state.packet.l3_length);
-	lb_traffic_count(&gw_service_traffic, state.service, state.packet.l3_length);
+	lb_traffic_count(&gw_backend_traffic, state.choice.backend, state.packet.l3_length,
+		state.choice.flow);
+	lb_traffic_count(
+		&gw_service_traffic, state.service, state.packet.l3_length, state.choice.flow);
 	if (state.action != XDP_TX && state.action != XDP_REDIRECT) {
 		counters->xmit_failed++;
 		return XDP_DROP;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The image of abi/snapshot.h, all but the tables: layout and records. */
+#include "abi/encap.h"
 #include "control/builder_parts.h"
 
 #include <errno.h>
@@ -137,6 +138,8 @@ static int backend_write(struct build_job *job, const struct gw_build_pool *pool
 		.family = job->next_hops[hop].family,
 		.flags = pool->keep_on_down ? GW_BACKEND_KEEP_ON_DOWN : 0,
 		.mtu = pool->mtu ? pool->mtu : (uint16_t)job->next_hops[hop].mtu,
+		.overhead = (uint8_t)gw_encap_overhead_of(
+			(uint8_t)pool->encap, job->next_hops[hop].family),
 		.link = job->next_hops[hop].link,
 	};
 	if (ipv4) /* l2 may have none: 0.0.0.0, of the right family all the same */

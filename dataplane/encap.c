@@ -9,6 +9,8 @@
 #include "engine.h"
 #include "pipeline.h"
 
+#include <rte_ip.h>
+
 /* Cuts what lies behind the IP packet: Ethernet's padding, in the last segments. */
 static bool trim(struct rte_mbuf *mbuf, uint32_t frame_length)
 {
@@ -23,8 +25,8 @@ static bool trim(struct rte_mbuf *mbuf, uint32_t frame_length)
 	       rte_pktmbuf_trim(mbuf, (uint16_t)excess) == 0;
 }
 
-/* Puts the frame's start where the outer headers begin. NULL: no room. */
-static uint8_t *make_room(struct rte_mbuf *mbuf, const struct gw_packet *packet, uint32_t outer)
+/* Puts the frame's start where the headers begin that leave. NULL: no room. */
+static uint8_t *make_room(struct rte_mbuf *mbuf, const struct gw_packet *packet, uint32_t headers)
 {
 	if (unlikely(mbuf->data_len < packet->l3_offset) && rte_pktmbuf_linearize(mbuf) != 0)
 		return NULL;
@@ -32,8 +34,31 @@ static uint8_t *make_room(struct rte_mbuf *mbuf, const struct gw_packet *packet,
 		return NULL;
 	if (unlikely(!trim(mbuf, packet->l3_offset + packet->l3_length)))
 		return NULL;
-	return (uint8_t *)rte_pktmbuf_prepend(
-		mbuf, (uint16_t)(GW_ETH_HEADER + outer - packet->l3_offset));
+	if (unlikely(headers < packet->l3_offset))
+		return (uint8_t *)rte_pktmbuf_adj(mbuf, (uint16_t)(packet->l3_offset - headers));
+	return (uint8_t *)rte_pktmbuf_prepend(mbuf, (uint16_t)(headers - packet->l3_offset));
+}
+
+/* The inner packet's sum, as gw_encap_gue wants it. */
+static uint16_t inner_sum(const struct rte_mbuf *mbuf, const struct gw_packet *packet)
+{
+	uint16_t sum = 0;
+
+	if (rte_raw_cksum_mbuf(mbuf, packet->l3_offset, packet->l3_length, &sum) != 0)
+		return 0;
+	return GW_NTOHS(sum);
+}
+
+/* The outer headers behind the Ethernet header. */
+static void write_outer(uint8_t *out, const struct gw_backend *backend,
+	const struct gw_packet *packet, uint64_t hash, uint16_t sum)
+{
+	if (backend->encap == GW_ENCAP_L2)
+		return;
+	if (backend->family == GW_IPV4)
+		gw_encap_outer_v4(out, backend, packet, hash);
+	else
+		gw_encap_outer_v6(out, backend, packet, hash, sum);
 }
 
 static void clear_offloads(struct rte_mbuf *mbuf)
@@ -54,34 +79,49 @@ static uint32_t egress_mtu(const struct gw_engine *engine, const struct gw_backe
 					       : mtu;
 }
 
+/* The way to a backend: of several, the one of the flow's hash. */
+static struct gw_link find_link(
+	const struct gw_engine *engine, const struct gw_live_hop *hop, uint64_t hash)
+{
+	struct gw_link link = gw_link_load(&hop->link);
+
+	if (unlikely(link.flags & GW_LINK_MULTIPATH) && link.port < GW_MAX_PATHS)
+		link = gw_link_load(&engine->hops.paths[link.port].link[gw_paths_bucket(hash)]);
+	return link;
+}
+
 /* The verdict of one packet, and its frame as it leaves. The order of the drops is XDP's too. */
-static void encap_one(struct gw_worker *worker, struct rte_mbuf *mbuf,
-	const struct gw_packet *packet, struct gw_result *result)
+static void encap_one(struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
 {
 	const struct gw_engine *engine = worker->engine;
+	const struct gw_packet *packet = &burst->packet[i];
+	struct gw_result *result = &burst->result[i];
+	struct rte_mbuf *mbuf = burst->mbuf[i];
 	const struct gw_backend *backend = &worker->view->backend[result->backend];
 	const struct gw_live_hop *hop = &engine->hops.live[backend->next_hop];
-	const struct gw_link link = gw_link_load(&hop->link);
+	const struct gw_link link = find_link(engine, hop, result->hash);
+	uint32_t ethernet = gw_encap_ethernet_size(&link);
+	uint32_t mtu = egress_mtu(engine, backend, hop, &link);
+	uint16_t sum = 0;
 	uint8_t *frame;
 
-	if (unlikely(gw_encap_too_big(packet, backend, egress_mtu(engine, backend, hop, &link)))) {
-		gw_result_drop(result, GW_DROP_TOO_BIG);
+	if (unlikely(gw_encap_too_big(packet, backend, mtu))) {
+		gw_too_big(worker, burst, i, mtu ? mtu : GW_DEFAULT_MTU);
 		return;
 	}
 	if (unlikely(!(link.flags & GW_LINK_RESOLVED) || link.port >= engine->port_count)) {
 		gw_result_drop(result, GW_DROP_NO_NEIGHBOUR);
 		return;
 	}
-	frame = make_room(mbuf, packet, gw_encap_overhead(backend));
+	if (unlikely(gw_encap_wants_sum(backend)))
+		sum = inner_sum(mbuf, packet);
+	frame = make_room(mbuf, packet, ethernet + backend->overhead);
 	if (unlikely(!frame)) {
 		gw_result_drop(result, GW_DROP_NO_HEADROOM);
 		return;
 	}
-	gw_encap_ethernet(frame, &link, backend->family);
-	if (backend->family == GW_IPV4)
-		gw_encap_ipv4(frame + GW_ETH_HEADER, backend, packet, result->hash);
-	else
-		gw_encap_ipv6(frame + GW_ETH_HEADER, backend, packet);
+	gw_encap_ethernet(frame, &link, gw_encap_family(backend, packet));
+	write_outer(frame + ethernet, backend, packet, result->hash, sum);
 	clear_offloads(mbuf);
 	result->verdict = GW_VERDICT_TX;
 	result->egress = link.port;
@@ -95,9 +135,6 @@ void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
 		rte_prefetch0(
 			&worker->engine->hops
 				 .live[backend[burst->result[burst->live[k]].backend].next_hop]);
-	for (uint16_t k = 0; k < burst->live_count; k++) {
-		uint8_t i = burst->live[k];
-
-		encap_one(worker, burst->mbuf[i], &burst->packet[i], &burst->result[i]);
-	}
+	for (uint16_t k = 0; k < burst->live_count; k++)
+		encap_one(worker, burst, burst->live[k]);
 }

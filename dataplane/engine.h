@@ -39,6 +39,7 @@ struct gw_engine {
 	uint32_t *backend_flows;  /* [GW_MAX_BACKENDS], written by the sweeper (atomic words) */
 	uint64_t flows_active;	  /* written by the sweeper (atomic) */
 	uint64_t start_time_ns;	  /* CLOCK_MONOTONIC */
+	bool withdrawn;		  /* attract no traffic: no ARP or neighbour answers (atomic) */
 };
 
 struct gw_engine_options {

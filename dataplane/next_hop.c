@@ -14,10 +14,11 @@ int gw_next_hops_init(struct gw_next_hops *hops)
 	struct gw_next_hops made = {.end = 1};
 
 	made.live = gw_memory_alloc(GW_NEXT_HOPS_MAX * sizeof(*made.live), 0);
+	made.paths = gw_memory_alloc(GW_MAX_PATHS * sizeof(*made.paths), 0);
 	made.entry = gw_memory_alloc(GW_NEXT_HOPS_MAX * sizeof(*made.entry), 0);
 	made.bucket = gw_memory_alloc(BUCKETS * sizeof(*made.bucket), 0);
 	*hops = made;
-	if (!made.live || !made.entry || !made.bucket) {
+	if (!made.live || !made.paths || !made.entry || !made.bucket) {
 		gw_next_hops_fini(hops);
 		return -ENOMEM;
 	}
@@ -28,9 +29,11 @@ int gw_next_hops_init(struct gw_next_hops *hops)
 void gw_next_hops_fini(struct gw_next_hops *hops)
 {
 	gw_memory_free(hops->live, GW_NEXT_HOPS_MAX * sizeof(*hops->live));
+	gw_memory_free(hops->paths, GW_MAX_PATHS * sizeof(*hops->paths));
 	gw_memory_free(hops->entry, GW_NEXT_HOPS_MAX * sizeof(*hops->entry));
 	gw_memory_free(hops->bucket, BUCKETS * sizeof(*hops->bucket));
 	hops->live = NULL;
+	hops->paths = NULL;
 	hops->entry = NULL;
 	hops->bucket = NULL;
 }

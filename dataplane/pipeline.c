@@ -11,6 +11,7 @@ static void burst_begin(
 	burst->count = burst->live_count = count;
 	burst->port = port;
 	burst->miss_count = 0;
+	burst->rare_count = 0;
 	for (uint16_t i = 0; i < count; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 		burst->mbuf[i] = mbufs[i];
@@ -46,10 +47,12 @@ static void hand_to_host(struct gw_worker *worker, struct rte_mbuf *mbuf, uint16
 	gw_count(&counters->drops[reason], 1);
 }
 
-static void count_traffic(struct gw_traffic *traffic, uint32_t bytes)
+static void count_traffic(struct gw_traffic *traffic, uint32_t bytes, uint8_t flow)
 {
 	gw_count(&traffic->packets, 1);
 	gw_count(&traffic->bytes, bytes);
+	if (unlikely(flow == GW_TRACE_NEW))
+		gw_count(&traffic->flows_new, 1);
 }
 
 /* Every packet of the burst goes where its verdict says, and raises one counter. */
@@ -66,9 +69,9 @@ static void hand_over(struct gw_worker *worker, struct gw_burst *burst)
 		case GW_VERDICT_TX:
 			sent++;
 			count_traffic(&worker->backend_traffic[result->backend],
-				burst->packet[i].l3_length);
+				burst->packet[i].l3_length, result->flow);
 			count_traffic(&worker->service_traffic[result->service],
-				burst->packet[i].l3_length);
+				burst->packet[i].l3_length, result->flow);
 			gw_tx_push(worker, result->egress, mbuf);
 			break;
 		case GW_VERDICT_REPLY:
@@ -110,6 +113,8 @@ void gw_pipeline_run(
 		gw_stage_service(worker, burst);
 		gw_stage_flow(worker, burst);
 		gw_stage_select(worker, burst);
+		if (unlikely(burst->rare_count))
+			gw_stage_rare(worker, burst);
 		gw_stage_encap(worker, burst);
 	} else {
 		/* Nothing is a service yet. */

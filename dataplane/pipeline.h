@@ -7,6 +7,7 @@
  *	service.c  service address, transport header, service, hash  -> host, drop
  *	flow.c     tracked flows keep their backend
  *	select.c   the rest get theirs from the pool's table         -> drop
+ *	rare.c     ICMP and fragments, when the burst has any        -> reply, held, drop
  *	encap.c    outer headers and the frame for the next hop      -> drop
  *	tx.c       one buffer per egress port
  *
@@ -60,8 +61,10 @@ struct gw_burst {
 	uint16_t port; /* ingress, by index */
 	uint16_t live_count;
 	uint16_t miss_count;
+	uint16_t rare_count;
 	uint8_t live[GW_BURST_MAX]; /* places of the packets not yet decided, in order */
 	uint8_t miss[GW_BURST_MAX]; /* of those, the ones the flow table did not settle */
+	uint8_t rare[GW_BURST_MAX]; /* ICMP, fragments of all kinds: for the rare stage, in order */
 	struct rte_mbuf *mbuf[GW_BURST_MAX];
 	const struct gw_vip *vip[GW_BURST_MAX];
 	struct gw_flow_place place[GW_BURST_MAX];
@@ -132,7 +135,22 @@ void gw_stage_parse(struct gw_worker *worker, struct gw_burst *burst);
 void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst);
 void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst);
 void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst);
+void gw_stage_rare(struct gw_worker *worker, struct gw_burst *burst);
 void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst);
+
+/*
+ * What is rare, out of line. Each handles the packet at place i of the burst and leaves its verdict
+ * in burst->result[i], except that gw_icmp and gw_fragment_later return true for one that goes on
+ * to the backend which they have put into the result, with service and hash.
+ */
+bool gw_icmp(struct gw_worker *worker, struct gw_burst *burst, uint8_t i);
+bool gw_fragment_later(struct gw_worker *worker, struct gw_burst *burst, uint8_t i);
+
+/* Remembers where a first fragment goes, for the later ones. */
+void gw_fragment_first(struct gw_worker *worker, struct gw_burst *burst, uint8_t i);
+
+/* A packet that exceeds what `mtu` of the egress link leaves. */
+void gw_too_big(struct gw_worker *worker, struct gw_burst *burst, uint8_t i, uint32_t mtu);
 
 /* Queues a frame on a port; sends the buffer when it is full. Takes the mbuf. */
 void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf);

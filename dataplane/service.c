@@ -71,17 +71,29 @@ static void find_vips(const struct gw_view *view, struct gw_burst *burst)
 	}
 }
 
-/* The transport header of a packet for a service address. True when it goes on. */
-static bool parse_transport(struct gw_worker *worker, struct rte_mbuf *mbuf,
-	struct gw_packet *packet, struct gw_result *result)
+/*
+ * The transport header of a packet for a service address. True when it goes on to a service. What
+ * is rare is noted for its stage; a first fragment is, and goes on too.
+ */
+static bool parse_transport(struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
 {
+	struct gw_packet *packet = &burst->packet[i];
 	struct gw_frame frame;
+	int parsed = GW_DROP_MALFORMED;
 
-	if (unlikely(!gw_frame_open(worker, mbuf, &frame))) {
-		gw_result_drop(result, GW_DROP_MALFORMED);
-		return false;
+	if (likely(gw_frame_open(worker, burst->mbuf[i], &frame)))
+		parsed = gw_parse_transport(
+			frame.start, frame.end, (uint32_t)(frame.end - frame.start), packet);
+	if (likely(parsed == GW_PARSE_OK)) {
+		if (unlikely(packet->fragment))
+			burst->rare[burst->rare_count++] = i;
+		return true;
 	}
-	return gw_result_parsed(result, gw_parse_transport(frame.start, frame.end, packet));
+	if (parsed == GW_PARSE_ICMP || parsed == GW_PARSE_LATE)
+		burst->rare[burst->rare_count++] = i;
+	else
+		gw_result_parsed(&burst->result[i], parsed);
+	return false;
 }
 
 /* The two hashes: where the flow is tracked, and which slot of the table is its own. */
@@ -120,7 +132,7 @@ void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst)
 			result->verdict = GW_VERDICT_HOST;
 			continue;
 		}
-		if (!parse_transport(worker, burst->mbuf[i], packet, result))
+		if (!parse_transport(worker, burst, i))
 			continue;
 		result->service = gw_vip_service(
 			view, vip, packet->protocol, GW_NTOHS(packet->key.destination_port));

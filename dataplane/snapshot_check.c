@@ -4,6 +4,7 @@
  * an order in which each record only points to sections already proved. The first thing that is
  * wrong ends the check.
  */
+#include "abi/encap.h"
 #include "snapshot.h"
 
 #include <errno.h>
@@ -252,11 +253,9 @@ static int check_backend(struct check *check, uint64_t i)
 	if (backend->pool >= GW_MAX_POOLS || !check->pool_by_id[backend->pool])
 		return refuse(check, "backends[%llu]: pool %u is not in the pools section", n,
 			backend->pool);
-	if (backend->encap != GW_ENCAP_IPIP)
-		return refuse(check,
-			"backends[%llu]: encapsulation %u is not one this dataplane makes (ipip "
-			"only)",
-			n, backend->encap);
+	if (backend->encap > GW_ENCAP_L2)
+		return refuse(check, "backends[%llu]: encapsulation %u is none of those known", n,
+			backend->encap);
 	if (backend->family != GW_IPV4 && backend->family != GW_IPV6)
 		return refuse(
 			check, "backends[%llu]: family %u is neither 4 nor 6", n, backend->family);
@@ -264,6 +263,13 @@ static int check_backend(struct check *check, uint64_t i)
 		gw_address_is_ipv4(&backend->outer_destination) != ipv4)
 		return refuse(check, "backends[%llu]: an outer address is not of the family IPv%u",
 			n, backend->family);
+	if (backend->overhead != gw_encap_overhead_of(backend->encap, backend->family))
+		return refuse(check,
+			"backends[%llu]: an overhead of %u bytes is not its encapsulation's", n,
+			backend->overhead);
+	if (backend->source_bits > 32)
+		return refuse(check, "backends[%llu]: %u bits of outer source, but 32 may vary", n,
+			backend->source_bits);
 	if (backend->next_hop != GW_NONE && backend->next_hop >= check->header->next_hops.count)
 		return refuse(check,
 			"backends[%llu]: next hop %u, but the next_hops section has %llu", n,

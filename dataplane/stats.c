@@ -116,6 +116,7 @@ static struct gw_traffic sum_backend(const struct gw_engine *engine, uint32_t id
 	for (uint16_t i = 0; i < engine->worker_count; i++) {
 		sum.packets += load(&engine->worker[i]->backend_traffic[id].packets);
 		sum.bytes += load(&engine->worker[i]->backend_traffic[id].bytes);
+		sum.flows_new += load(&engine->worker[i]->backend_traffic[id].flows_new);
 	}
 	return sum;
 }
@@ -127,6 +128,7 @@ static struct gw_traffic sum_service(const struct gw_engine *engine, uint32_t id
 	for (uint16_t i = 0; i < engine->worker_count; i++) {
 		sum.packets += load(&engine->worker[i]->service_traffic[id].packets);
 		sum.bytes += load(&engine->worker[i]->service_traffic[id].bytes);
+		sum.flows_new += load(&engine->worker[i]->service_traffic[id].flows_new);
 	}
 	return sum;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The outer headers, for both datapaths (packets.md, "Encapsulation"): IP in IP, four combinations
- * of families. Pure functions of the backend, the parsed packet and the flow's hash; the caller has
- * made room and moves the bytes. The inner packet, packet->l3_length bytes from its IP header on,
- * follows the outer header unchanged. Sources: RFC 2003 (4in4), RFC 4213 (6in4), RFC 2473 (4in6,
- * 6in6), RFC 6040 (ECN), RFC 1071 (checksum).
+ * The outer headers, for both datapaths (packets.md, "Encapsulation"): IP in IP, GUE and GRE, each
+ * in four combinations of families, or none (l2). Pure functions of the backend, the parsed packet
+ * and the flow's hash; the caller has made room and moves the bytes. The inner packet,
+ * packet->l3_length bytes from its IP header on, follows the outer header unchanged. Sources: RFC
+ * 2003 (4in4), RFC 4213 (6in4), RFC 2473 (4in6, 6in6), draft-ietf-intarea-gue (variant 1), RFC 2784
+ * (GRE), RFC 6040 (ECN), RFC 1071 (checksum).
  */
 #pragma once
 
@@ -16,12 +17,21 @@
 #define GW_DEFAULT_MTU	   1500
 #define GW_PROTO_IPV4	   4 /* IPv4 in IP */
 #define GW_PROTO_IPV6	   41
-#define GW_ENCAP_MAX_BYTES GW_IPV6_HEADER
+#define GW_PROTO_GRE	   47
+#define GW_GUE_HEADER	   8 /* of UDP */
+#define GW_GRE_HEADER	   4
+#define GW_VLAN_TAG	   4
+#define GW_ENCAP_MAX_BYTES (GW_IPV6_HEADER + GW_GUE_HEADER)
 
-/* Bytes that the outer header adds to an inner IP packet. */
-GW_INLINE uint32_t gw_encap_overhead(const struct gw_backend *backend)
+/* Bytes that the outer headers of a mode add to an inner IP packet; `family` is the outer one's. */
+GW_INLINE uint32_t gw_encap_overhead_of(uint8_t encap, uint8_t family)
 {
-	return backend->family == GW_IPV4 ? GW_IPV4_HEADER : GW_IPV6_HEADER;
+	uint32_t ip = family == GW_IPV4 ? GW_IPV4_HEADER : GW_IPV6_HEADER;
+
+	return encap == GW_ENCAP_L2    ? 0
+	       : encap == GW_ENCAP_GUE ? ip + GW_GUE_HEADER
+	       : encap == GW_ENCAP_GRE ? ip + GW_GRE_HEADER
+				       : ip;
 }
 
 /* The smaller of two MTUs; 0 is one that is not known. */
@@ -34,7 +44,7 @@ GW_INLINE uint32_t gw_mtu_lower(uint32_t a, uint32_t b)
 GW_INLINE bool gw_encap_too_big(
 	const struct gw_packet *packet, const struct gw_backend *backend, uint32_t mtu)
 {
-	return packet->l3_length + gw_encap_overhead(backend) > (mtu ? mtu : GW_DEFAULT_MTU);
+	return packet->l3_length + backend->overhead > (mtu ? mtu : GW_DEFAULT_MTU);
 }
 
 /* Ones' complement sum of two 16-bit halves, not yet folded. */
@@ -43,22 +53,44 @@ GW_INLINE uint32_t gw_encap_halves(uint32_t word)
 	return (word >> 16) + (word & 0xffff);
 }
 
+/* What the outer IP header carries. */
+GW_INLINE uint32_t gw_encap_protocol(
+	const struct gw_backend *backend, const struct gw_packet *packet)
+{
+	if (backend->encap == GW_ENCAP_GUE)
+		return GW_PROTO_UDP;
+	if (backend->encap == GW_ENCAP_GRE)
+		return GW_PROTO_GRE;
+	return packet->family == GW_IPV4 ? GW_PROTO_IPV4 : GW_PROTO_IPV6;
+}
+
+/* The low 32 bits of the outer source: those that entropy leaves free come from the hash. */
+GW_INLINE uint32_t gw_encap_source_low(const struct gw_backend *backend, uint64_t hash)
+{
+	uint32_t low = gw_wire_load32(backend->outer_source.bytes + 12);
+
+	if (backend->source_bits)
+		low |= (uint32_t)(hash >> 20) &
+		       (uint32_t)((1ull << (backend->source_bits & 63)) - 1);
+	return low;
+}
+
 /*
  * Writes a 20-byte IPv4 header to `out`. DF is the inner packet's (always set around IPv6); the id
  * is 0 with DF, else the inner id XOR the hash's low 16 bits, so that fragments made on the way are
- * told apart. l3_length must be at most 65515: gw_encap_too_big sees to it.
+ * told apart. The whole must not exceed 65535 bytes: gw_encap_too_big sees to it.
  */
 GW_INLINE void gw_encap_ipv4(
 	void *out, const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
 {
 	uint8_t *to = out;
-	uint32_t protocol = packet->family == GW_IPV4 ? GW_PROTO_IPV4 : GW_PROTO_IPV6;
+	uint32_t protocol = gw_encap_protocol(backend, packet);
 	uint32_t id = packet->dont_fragment ? 0 : (packet->ip_id ^ (uint32_t)hash) & 0xffff;
 	uint32_t word0 =
-		0x45000000u | (uint32_t)packet->tos << 16 | (packet->l3_length + GW_IPV4_HEADER);
+		0x45000000u | (uint32_t)packet->tos << 16 | (packet->l3_length + backend->overhead);
 	uint32_t word1 = id << 16 | (packet->dont_fragment ? 0x4000u : 0);
 	uint32_t word2 = (uint32_t)GW_OUTER_TTL << 24 | protocol << 16;
-	uint32_t source = gw_wire_load32(backend->outer_source.bytes + 12);
+	uint32_t source = gw_encap_source_low(backend, hash);
 	uint32_t destination = gw_wire_load32(backend->outer_destination.bytes + 12);
 	uint32_t sum = gw_encap_halves(word0) + gw_encap_halves(word1) + gw_encap_halves(word2) +
 		       gw_encap_halves(source) + gw_encap_halves(destination);
@@ -72,17 +104,105 @@ GW_INLINE void gw_encap_ipv4(
 	gw_wire_store32(to + 16, destination);
 }
 
-/* Writes a 40-byte IPv6 header to `out`, flow label 0. l3_length must be at most 65535. */
+/* Writes a 40-byte IPv6 header to `out`. Its payload must not exceed 65535 bytes. */
 GW_INLINE void gw_encap_ipv6(
-	void *out, const struct gw_backend *backend, const struct gw_packet *packet)
+	void *out, const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
 {
 	uint8_t *to = out;
-	uint32_t protocol = packet->family == GW_IPV4 ? GW_PROTO_IPV4 : GW_PROTO_IPV6;
+	uint32_t payload = packet->l3_length + backend->overhead - GW_IPV6_HEADER;
+	uint32_t label =
+		backend->flags & GW_BACKEND_FLOW_LABEL ? (uint32_t)(hash >> 44) & 0xfffff : 0;
 
-	gw_wire_store32(to, 0x60000000u | (uint32_t)packet->tos << 20);
-	gw_wire_store32(to + 4, packet->l3_length << 16 | protocol << 8 | GW_OUTER_TTL);
+	gw_wire_store32(to, 0x60000000u | (uint32_t)packet->tos << 20 | label);
+	gw_wire_store32(
+		to + 4, payload << 16 | gw_encap_protocol(backend, packet) << 8 | GW_OUTER_TTL);
 	gw_wire_copy16(to + 8, backend->outer_source.bytes);
+	gw_wire_store32(to + 20, gw_encap_source_low(backend, hash));
 	gw_wire_copy16(to + 24, backend->outer_destination.bytes);
+}
+
+/* True when gw_encap_gue needs the inner packet's sum. */
+GW_INLINE bool gw_encap_wants_sum(const struct gw_backend *backend)
+{
+	return backend->encap == GW_ENCAP_GUE && backend->family == GW_IPV6 &&
+	       (backend->flags & GW_BACKEND_GUE_CHECKSUM);
+}
+
+/* Ones' complement sum of the IPv6 pseudo header (RFC 8200, section 8.1), not yet folded. */
+GW_INLINE uint32_t gw_encap_pseudo_sum(
+	const uint8_t *ipv6_header, uint32_t payload, uint32_t protocol)
+{
+	uint32_t sum = gw_encap_halves(payload) + protocol;
+
+	for (int i = 8; i < GW_IPV6_HEADER; i += 4)
+		sum += gw_encap_halves(gw_wire_load32(ipv6_header + i));
+	return sum;
+}
+
+/*
+ * Writes GUE's 8-byte UDP header to `out`, behind the outer IP header at `ip` (written before): GUE
+ * variant 1, IP directly in UDP. The source port is constant within a flow. The checksum is 0, or
+ * over IPv6 made from `inner_sum`, the folded ones' complement sum of the whole inner packet as
+ * 16-bit words in network order (read by gw_encap_wants_sum's word); 0 is then sent as 0xffff.
+ */
+GW_INLINE void gw_encap_gue(void *out, const uint8_t *ip, const struct gw_backend *backend,
+	const struct gw_packet *packet, uint64_t hash, uint16_t inner_sum)
+{
+	uint8_t *to = out;
+	uint32_t ports = (0xc000u | (uint32_t)(hash >> 50)) << 16 | GW_NTOHS(backend->gue_port);
+	uint32_t length = packet->l3_length + GW_GUE_HEADER;
+	uint32_t check = 0;
+
+	if (gw_encap_wants_sum(backend)) {
+		check = gw_encap_pseudo_sum(ip, length, GW_PROTO_UDP) + gw_encap_halves(ports) +
+			length + inner_sum;
+		check = gw_encap_halves(check);
+		check = ~gw_encap_halves(check) & 0xffff;
+		if (!check)
+			check = 0xffff;
+	}
+	gw_wire_store32(to, ports);
+	gw_wire_store32(to + 4, length << 16 | check);
+}
+
+/* Writes GRE's 4-byte header without options to `out` (RFC 2784). */
+GW_INLINE void gw_encap_gre(void *out, const struct gw_packet *packet)
+{
+	gw_wire_store32(out, packet->family == GW_IPV4 ? GW_ETHERTYPE_IPV4 : GW_ETHERTYPE_IPV6);
+}
+
+/*
+ * Everything between the Ethernet header and the inner packet, backend->overhead bytes, for the
+ * modes that have it (all but l2). Two calls, one a family, because BPF bounds each on its own.
+ */
+GW_INLINE void gw_encap_outer_v4(
+	void *out, const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
+{
+	uint8_t *ip = out;
+
+	gw_encap_ipv4(ip, backend, packet, hash);
+	if (backend->encap == GW_ENCAP_GUE)
+		gw_encap_gue(ip + GW_IPV4_HEADER, ip, backend, packet, hash, 0);
+	else if (backend->encap == GW_ENCAP_GRE)
+		gw_encap_gre(ip + GW_IPV4_HEADER, packet);
+}
+
+GW_INLINE void gw_encap_outer_v6(void *out, const struct gw_backend *backend,
+	const struct gw_packet *packet, uint64_t hash, uint16_t inner_sum)
+{
+	uint8_t *ip = out;
+
+	gw_encap_ipv6(ip, backend, packet, hash);
+	if (backend->encap == GW_ENCAP_GUE)
+		gw_encap_gue(ip + GW_IPV6_HEADER, ip, backend, packet, hash, inner_sum);
+	else if (backend->encap == GW_ENCAP_GRE)
+		gw_encap_gre(ip + GW_IPV6_HEADER, packet);
+}
+
+/* The family of the IP header that follows the Ethernet header of the frame that leaves. */
+GW_INLINE uint8_t gw_encap_family(const struct gw_backend *backend, const struct gw_packet *packet)
+{
+	return backend->encap == GW_ENCAP_L2 ? packet->family : backend->family;
 }
 
 /* A copy of a link that others may be changing: each half is read at once. */
@@ -119,8 +239,14 @@ GW_INLINE void gw_link_store(struct gw_link *live, const struct gw_link *link)
 }
 #endif
 
-/* Writes a 14-byte Ethernet header to `out`; `family` is that of the IP header that follows. */
-GW_INLINE void gw_encap_ethernet(void *out, const struct gw_link *link, uint8_t family)
+/* Bytes of the Ethernet header that a link wants. */
+GW_INLINE uint32_t gw_encap_ethernet_size(const struct gw_link *link)
+{
+	return GW_ETH_HEADER + (gw_link_vlan(link) ? GW_VLAN_TAG : 0);
+}
+
+/* Writes the two MACs, 12 bytes, then at out + 12 the type. */
+GW_INLINE void gw_encap_macs(void *out, const struct gw_link *link)
 {
 	uint8_t *to = out;
 
@@ -128,5 +254,26 @@ GW_INLINE void gw_encap_ethernet(void *out, const struct gw_link *link, uint8_t 
 	gw_wire_copy2(to + 4, link->destination_mac + 4);
 	gw_wire_copy4(to + 6, link->source_mac);
 	gw_wire_copy2(to + 10, link->source_mac + 4);
-	gw_wire_store16(to + 12, family == GW_IPV4 ? GW_ETHERTYPE_IPV4 : GW_ETHERTYPE_IPV6);
+}
+
+GW_INLINE uint16_t gw_encap_ethertype(uint8_t family)
+{
+	return family == GW_IPV4 ? GW_ETHERTYPE_IPV4 : GW_ETHERTYPE_IPV6;
+}
+
+/*
+ * Writes the Ethernet header, gw_encap_ethernet_size bytes, to `out`: with the link's 802.1Q tag if
+ * it has one (priority 0). `family` is that of the IP header that follows.
+ */
+GW_INLINE void gw_encap_ethernet(void *out, const struct gw_link *link, uint8_t family)
+{
+	uint8_t *to = out;
+	uint16_t vlan = gw_link_vlan(link);
+
+	gw_encap_macs(to, link);
+	if (vlan) {
+		gw_wire_store32(to + 12, (uint32_t)GW_ETHERTYPE_VLAN << 16 | vlan);
+		to += GW_VLAN_TAG;
+	}
+	gw_wire_store16(to + 12, gw_encap_ethertype(family));
 }

@@ -49,6 +49,8 @@ struct gw_span_run {
 
 #define GW_VIP_NO_SERVICE_HOST                                                                     \
 	0x01 /* unmatched ports and protocols go to the host, not to no_service */
+#define GW_VIP_ANNOUNCE_L2 0x02 /* ARP requests and neighbour solicitations are answered here */
+#define GW_VIP_NO_ECHO	   0x04 /* echo requests are not answered just now */
 
 struct gw_vip {
 	struct gw_address address;
@@ -88,12 +90,20 @@ enum gw_encap {
 };
 
 #define GW_BACKEND_KEEP_ON_DOWN 0x01 /* pool option on_down: keep */
+#define GW_BACKEND_FLOW_LABEL	0x02 /* entropy: 20 bits of the hash in the outer IPv6 header */
+#define GW_BACKEND_GUE_CHECKSUM 0x04 /* the outer UDP checksum over IPv6 is computed, not zero */
 
 /*
  * How to reach one underlay destination, as two 8-byte words so that each changes atomically under
- * a reader. `port` is an index: into tx_ports (XDP) or of the ethdev (DPDK).
+ * a reader. `port` is an index: into tx_ports (XDP) or of the ethdev (DPDK). Bits 4 to 15 of flags
+ * are the VLAN id that frames leave with, 0 for none.
+ *
+ * With GW_LINK_MULTIPATH there are several ways: `port` is then the index of a struct gw_paths, and
+ * the MACs mean nothing.
  */
-#define GW_LINK_RESOLVED 0x0001
+#define GW_LINK_RESOLVED   0x0001
+#define GW_LINK_MULTIPATH  0x0002
+#define GW_LINK_VLAN_SHIFT 4
 
 struct gw_link {
 	uint8_t destination_mac[6];
@@ -102,6 +112,30 @@ struct gw_link {
 	uint16_t flags; /* GW_LINK_* ; 0: unresolved */
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct gw_link) == 16, "link layout");
+
+GW_INLINE uint16_t gw_link_vlan(const struct gw_link *link)
+{
+	return link->flags >> GW_LINK_VLAN_SHIFT;
+}
+
+/*
+ * The ways of a multipath next hop: a flow takes the one of its hash's bucket (gw_paths_bucket).
+ * Whoever keeps the links live gives each way its share of buckets and hands those of a way that is
+ * unresolved to the others; buckets of ways that stay are left alone, so that their flows stay.
+ */
+#define GW_PATH_BUCKETS 16
+#define GW_MAX_PATHS	1024
+
+struct gw_paths {
+	struct gw_link link[GW_PATH_BUCKETS];
+};
+_Static_assert(sizeof(struct gw_paths) == 256, "paths layout");
+
+/* Not the hash's low bits: those choose the slot. */
+GW_INLINE uint32_t gw_paths_bucket(uint64_t hash)
+{
+	return (uint32_t)(hash >> 40) % GW_PATH_BUCKETS;
+}
 
 /*
  * A backend is known by its global id, which is its index here. It belongs to exactly one pool, so
@@ -116,7 +150,8 @@ struct gw_backend {
 	uint8_t family;	   /* of the outer header: GW_IPV4 or GW_IPV6 */
 	uint8_t flags;	   /* GW_BACKEND_* */
 	uint16_t mtu;	   /* of the egress link; 0: not known, taken as 1500. XDP reads it here */
-	uint16_t reserved;
+	uint8_t source_bits; /* low bits of outer_source that vary by flow; 0: none, at most 32 */
+	uint8_t overhead;    /* bytes that the outer headers add: gw_encap_overhead_of */
 	struct gw_address outer_source;
 	struct gw_address outer_destination;
 	struct gw_link link; /* XDP: live. DPDK: unused, its next hops are live elsewhere */

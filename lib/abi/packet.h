@@ -12,6 +12,12 @@
 
 #define GW_ETH_HEADER 14
 
+enum gw_fragment_kind {
+	GW_WHOLE = 0, /* an IPv6 atomic fragment too */
+	GW_FRAGMENT_FIRST = 1,
+	GW_FRAGMENT_LATER = 2, /* has no transport header: ports are zero */
+};
+
 struct gw_packet {
 	struct gw_flow_key key; /* full 5-tuple; ports zero when there are none */
 	uint16_t l3_offset;	/* from the frame's start, behind VLAN tags */
@@ -23,8 +29,10 @@ struct gw_packet {
 	uint8_t tos; /* DSCP and ECN */
 	uint8_t ttl;
 	bool dont_fragment;  /* IPv4's DF; true for IPv6 */
-	bool fragment;	     /* offset or MF set (an IPv6 atomic fragment is whole) */
+	uint8_t fragment;    /* enum gw_fragment_kind */
 	bool link_multicast; /* the frame's destination MAC is a group or broadcast address */
 	uint16_t ip_id;	     /* IPv4, host order */
 	uint16_t reserved;
+	uint32_t fragment_id; /* IPv4's id or that of IPv6's fragment header; 0 when whole */
 };
+_Static_assert(sizeof(struct gw_packet) == 64, "one cache line");

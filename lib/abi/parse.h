@@ -8,8 +8,9 @@
  *	gw_parse_transport     judges the whole header chain and reads the ports
  *
  * `frame` is the Ethernet header, `end` the byte behind the last that may be read. Both return
- * GW_PARSE_OK, GW_PARSE_HOST or, as a number from 0, the enum gw_drop to drop the frame under.
- * Sources: RFC 791, RFC 8200 (extension headers), RFC 4302 (AH), RFC 6946 (atomic fragments),
+ * GW_PARSE_OK or one of the other GW_PARSE_* or, as a number from 0, the enum gw_drop to drop the
+ * frame under. What is rare leaves here under a value of its own, so that it is handled out of
+ *line. Sources: RFC 791, RFC 8200 (extension headers), RFC 4302 (AH), RFC 6946 (atomic fragments),
  * RFC 9293 (TCP), RFC 9260 (SCTP).
  */
 #pragma once
@@ -20,6 +21,8 @@
 
 #define GW_PARSE_OK   (-1)
 #define GW_PARSE_HOST (-2) /* not IP, or nothing that any service could have */
+#define GW_PARSE_ICMP (-3) /* whole ICMP or ICMPv6 at l4_offset, at least its 8 bytes of header */
+#define GW_PARSE_LATE (-4) /* a later fragment: no ports, its first one knows the backend */
 
 #define GW_PARSE_TAGS	 2 /* VLAN tags */
 #define GW_PARSE_EXTHDRS 8 /* IPv6 extension headers */
@@ -36,6 +39,7 @@
 #define GW_TCP_HEADER  20
 #define GW_UDP_HEADER  8
 #define GW_SCTP_HEADER 12
+#define GW_ICMP_HEADER 8
 
 #define GW_EXT_HOPBYHOP	   0
 #define GW_EXT_ROUTING	   43
@@ -89,7 +93,15 @@ GW_INLINE int gw_parse_destination(const void *frame, const void *end, struct gw
 	return gw_address_is_ipv4(&packet->key.destination) ? GW_PARSE_HOST : GW_PARSE_OK;
 }
 
-GW_INLINE int gw_parse_ipv4(const uint8_t *at, const void *end, struct gw_packet *packet)
+/* What an IPv4 header or an IPv6 fragment header says: `more` follow, `later` is not the first. */
+GW_INLINE uint8_t gw_fragment_kind(bool more, bool later)
+{
+	return later ? GW_FRAGMENT_LATER : more ? GW_FRAGMENT_FIRST : GW_WHOLE;
+}
+
+/* `length` counts the bytes of the whole frame, from the IP header on. */
+GW_INLINE int gw_parse_ipv4(
+	const uint8_t *at, const void *end, uint32_t length, struct gw_packet *packet)
 {
 	uint32_t header, fragment;
 
@@ -97,8 +109,7 @@ GW_INLINE int gw_parse_ipv4(const uint8_t *at, const void *end, struct gw_packet
 		return GW_DROP_MALFORMED;
 	header = (at[0] & 0xfu) * 4;
 	packet->l3_length = gw_wire_load16(at + 2);
-	if (header < GW_IPV4_HEADER || packet->l3_length < header ||
-		at + packet->l3_length > (const uint8_t *)end)
+	if (header < GW_IPV4_HEADER || packet->l3_length < header || packet->l3_length > length)
 		return GW_DROP_MALFORMED;
 	fragment = gw_wire_load16(at + 6);
 	packet->tos = at[1];
@@ -106,7 +117,8 @@ GW_INLINE int gw_parse_ipv4(const uint8_t *at, const void *end, struct gw_packet
 	packet->ttl = at[8];
 	packet->protocol = at[9];
 	packet->dont_fragment = fragment & GW_IPV4_DF;
-	packet->fragment = fragment & (GW_IPV4_MF | GW_IPV4_OFFSET);
+	packet->fragment = gw_fragment_kind(fragment & GW_IPV4_MF, fragment & GW_IPV4_OFFSET);
+	packet->fragment_id = packet->fragment ? packet->ip_id : 0;
 	packet->l4_offset = (uint16_t)(packet->l3_offset + header);
 	return GW_PARSE_OK;
 }
@@ -116,6 +128,17 @@ GW_INLINE bool gw_parse_is_exthdr(uint8_t protocol)
 	return protocol == GW_EXT_HOPBYHOP || protocol == GW_EXT_ROUTING ||
 	       protocol == GW_EXT_FRAGMENT || protocol == GW_EXT_AH ||
 	       protocol == GW_EXT_DESTINATION;
+}
+
+/* One that is atomic leaves what another said. */
+GW_INLINE void gw_parse_fragment(const uint8_t *header, uint32_t fragment, struct gw_packet *packet)
+{
+	uint8_t kind = gw_fragment_kind(fragment & GW_IPV6_MF, fragment & GW_IPV6_OFFSET);
+
+	if (kind == GW_WHOLE)
+		return;
+	packet->fragment = kind;
+	packet->fragment_id = gw_wire_load32(header + 4);
 }
 
 /*
@@ -138,8 +161,8 @@ GW_INLINE int gw_parse_exthdrs(const uint8_t *at, const void *end, struct gw_pac
 			length = (header[1] + 2u) * 4;
 		if (protocol == GW_EXT_FRAGMENT) {
 			length = 8;
-			fragment = gw_wire_load16(header + 2) & (GW_IPV6_OFFSET | GW_IPV6_MF);
-			packet->fragment |= fragment != 0;
+			fragment = gw_wire_load16(header + 2);
+			gw_parse_fragment(header, fragment, packet);
 		}
 		protocol = header[0];
 		offset += length;
@@ -154,12 +177,13 @@ out:
 	return offset > packet->l3_length ? GW_DROP_MALFORMED : GW_PARSE_OK;
 }
 
-GW_INLINE int gw_parse_ipv6(const uint8_t *at, const void *end, struct gw_packet *packet)
+GW_INLINE int gw_parse_ipv6(
+	const uint8_t *at, const void *end, uint32_t length, struct gw_packet *packet)
 {
 	if (at + GW_IPV6_HEADER > (const uint8_t *)end || at[0] >> 4 != 6)
 		return GW_DROP_MALFORMED;
 	packet->l3_length = GW_IPV6_HEADER + gw_wire_load16(at + 4);
-	if (at + packet->l3_length > (const uint8_t *)end)
+	if (packet->l3_length > length)
 		return GW_DROP_MALFORMED;
 	packet->tos = (uint8_t)(gw_wire_load16(at) >> 4);
 	packet->protocol = at[6];
@@ -229,25 +253,44 @@ GW_INLINE int gw_parse_ports(const void *frame, const void *end, struct gw_packe
 	return GW_PARSE_OK;
 }
 
+/* ICMP and fragments. A first fragment goes on to its ports. */
+GW_INLINE int gw_parse_rare(const struct gw_packet *packet)
+{
+	uint32_t room = packet->l3_offset + packet->l3_length - packet->l4_offset;
+
+	if (packet->fragment && !room)
+		return GW_DROP_FRAG_EMPTY;
+	if (gw_parse_is_icmp(packet)) {
+		if (packet->fragment)
+			return GW_DROP_ICMP_OTHER;
+		return room < GW_ICMP_HEADER ? GW_DROP_MALFORMED : GW_PARSE_ICMP;
+	}
+	return packet->fragment == GW_FRAGMENT_LATER ? GW_PARSE_LATE : GW_PARSE_OK;
+}
+
 /*
  * Everything behind the addresses, of a frame whose destination is some service's. Lengths come
  * from the IP header; bytes behind it are Ethernet's padding and ignored. Fills the rest of
- * *packet. ICMP and fragments end here, each at its own line, until something follows them up.
+ * *packet. `length` counts the bytes of the whole frame, of which those up to `end` can be read: in
+ * XDP a frame may go on in further buffers.
  */
-GW_INLINE int gw_parse_transport(const void *frame, const void *end, struct gw_packet *packet)
+GW_INLINE int gw_parse_transport(
+	const void *frame, const void *end, uint32_t length, struct gw_packet *packet)
 {
 	const uint8_t *at = (const uint8_t *)frame + GW_BOUND(packet->l3_offset, GW_PARSE_L3_MASK);
-	int result = packet->family == GW_IPV4 ? gw_parse_ipv4(at, end, packet)
-					       : gw_parse_ipv6(at, end, packet);
+	uint32_t rest = length - packet->l3_offset;
+	int result = packet->family == GW_IPV4 ? gw_parse_ipv4(at, end, rest, packet)
+					       : gw_parse_ipv6(at, end, rest, packet);
 
 	if (result != GW_PARSE_OK)
 		return result;
 	packet->key.protocol = packet->protocol;
 	if (packet->link_multicast || gw_parse_source_is_martian(packet))
 		return GW_DROP_MARTIAN;
-	if (gw_parse_is_icmp(packet))
-		return GW_DROP_ICMP_OTHER;
-	if (packet->fragment)
-		return GW_DROP_FRAGMENT;
+	if (packet->fragment || gw_parse_is_icmp(packet)) {
+		result = gw_parse_rare(packet);
+		if (result != GW_PARSE_OK)
+			return result;
+	}
 	return gw_parse_ports(frame, end, packet);
 }

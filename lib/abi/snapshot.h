@@ -21,7 +21,7 @@
 #include "abi/types.h"
 
 #define GW_SNAPSHOT_MAGIC	0x31504e5359415747ull /* "GWAYSNP1" read little endian */
-#define GW_SNAPSHOT_ABI_VERSION 1u
+#define GW_SNAPSHOT_ABI_VERSION 2u
 #define GW_SNAPSHOT_MAX_SIZE	(4ull << 30)
 
 /* A section: `count` records from byte `offset`. An empty section has both zero. */
@@ -38,7 +38,9 @@ struct gw_snapshot_header {
 	uint64_t total_size;  /* bytes of the whole image */
 	uint64_t hash_seed;
 	struct gw_flow_timeouts timeouts;
-	uint64_t reserved[3];
+	uint32_t fragment_ms; /* how long a datagram's first fragment is remembered, a later held */
+	uint32_t reserved32;
+	uint64_t reserved[2];
 	struct gw_section pools;     /* struct gw_pool, any order, unique ids */
 	struct gw_section services;  /* struct gw_service, by service id */
 	struct gw_section vips;	     /* struct gw_vip */

@@ -25,7 +25,7 @@ enum gw_verdict {
 	X(MALFORMED, "malformed", "truncated, or a length or version that contradicts itself")     \
 	X(MARTIAN, "martian", "impossible source, or link-layer broadcast for a service")          \
 	X(EXTHDR, "exthdr", "more than 8 IPv6 extension headers")                                  \
-	X(FRAGMENT, "fragment", "a fragment for a service (reassembly state is not kept yet)")     \
+	X(FRAG_EARLY, "frag_early", "a later fragment before its first (XDP cannot hold it)")      \
 	X(ICMP_OTHER, "icmp_other",                                                                \
 		"ICMP for a service address that is neither echo nor a useful error")              \
 	X(NO_SERVICE, "no_service",                                                                \
@@ -37,7 +37,12 @@ enum gw_verdict {
 	X(NO_HEADROOM, "no_headroom", "no room in the buffer for the outer headers")               \
 	X(HOST_FULL, "host_full", "the path to the host's stack was full")                         \
 	X(NO_HOST_PATH, "no_host_path",                                                            \
-		"for the host, but the port has no way to its stack (af_xdp)")
+		"for the host, but the port has no way to its stack (af_xdp)")                     \
+	X(PTB_LIMITED, "ptb_limited",                                                              \
+		"larger than the egress MTU leaves, and over the limit of answers a second")       \
+	X(FRAG_EMPTY, "frag_empty", "a fragment without payload")                                  \
+	X(FRAG_FULL, "frag_full", "a later fragment before its first, and no room to hold it")     \
+	X(FRAG_EXPIRED, "frag_expired", "a held fragment whose first never came")
 
 enum gw_drop {
 #define GW_DROP_ENUM(NAME, name, text) GW_DROP_##NAME,
@@ -52,7 +57,9 @@ _Static_assert(GW_DROP_COUNT <= GW_DROP_MAX, "counters have room for every reaso
 /* Packets and bytes of one thing (a service, a backend), as one worker or CPU counted them. */
 struct gw_traffic {
 	uint64_t packets;
-	uint64_t bytes; /* of the inner IP packets */
+	uint64_t bytes;	    /* of the inner IP packets */
+	uint64_t flows_new; /* flow entries inserted */
+	uint64_t reserved;
 };
 
 /*

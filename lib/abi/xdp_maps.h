@@ -14,6 +14,7 @@
  *	gw_counters   per-CPU array[1]  struct gw_counters
  *	gw_backend_traffic, gw_service_traffic   per-CPU array of struct gw_traffic
  *	gw_tx_ports   devmap            port index -> ifindex
+ *	gw_paths      array             struct gw_paths, by link.port of a multipath link
  *
  * The plain arrays and the inner maps are mmapable: user space reads and writes them in place.
  *
@@ -27,7 +28,7 @@
 #include "abi/flow_word.h"
 #include "abi/objects.h"
 
-#define GW_XDP_ABI_VERSION  1u
+#define GW_XDP_ABI_VERSION  2u
 #define GW_POOL_ROW_SLOTS   32
 #define GW_POOL_ROW_MEMBERS 16
 #define GW_XDP_MAX_PORTS    32
@@ -61,6 +62,7 @@ struct gw_vip_key {
 
 #define GW_XDP_HAVE_TRIE     0x1u /* some service address is a prefix: look there after a miss */
 #define GW_XDP_CLOCK_STOPPED 0x2u /* time is clock_offset_ns itself, the heartbeat always fresh */
+#define GW_XDP_WITHDRAWN     0x4u /* the node attracts no traffic: no ARP or neighbour answers */
 
 struct gw_xdp_config {
 	uint32_t abi_version;
@@ -73,6 +75,8 @@ struct gw_xdp_config {
 	struct gw_flow_timeouts timeouts;
 	uint32_t bucket_mask; /* buckets of gw_flows - 1 */
 	uint32_t port_count;
+	uint32_t fragment_ms; /* as in the snapshot's header */
+	uint32_t reserved;
 	uint32_t port_ifindex[GW_XDP_MAX_PORTS];
 	/* Six bytes each. A frame that came in on a port for another's unicast MAC is the host's;
 	 * all zero: not known, every frame is taken. */

@@ -118,4 +118,4 @@ def test_broken_packets_go_alike_through_both_paths(seed, tmp_path):
     rng = random.Random(seed)
     lines = compare([damage(rng, flow(rng)) for _ in range(BROKEN // 2)], tmp_path)
     reasons = {line["reason"] for line in lines if line["verdict"] == "drop"}
-    assert reasons >= {"malformed", "martian", "exthdr", "fragment", "no_service", "no_backend"}
+    assert reasons >= {"malformed", "martian", "exthdr", "frag_early", "no_service", "no_backend"}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dp_image.h"
 
+#include "abi/encap.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -174,6 +176,7 @@ struct gw_backend image_backend(
 		.outer_destination = image_address(destination)};
 
 	backend.family = gw_address_is_ipv4(&backend.outer_source) ? GW_IPV4 : GW_IPV6;
+	backend.overhead = (uint8_t)gw_encap_overhead_of(backend.encap, backend.family);
 	return backend;
 }
 

@@ -7,9 +7,11 @@
 #include "suite.h"
 
 static const struct gw_backend backend_v4 = {.family = GW_IPV4,
+	.overhead = 20,
 	.outer_source = {{[10] = 0xff, 0xff, 10, 82, 0, 11}},
 	.outer_destination = {{[10] = 0xff, 0xff, 10, 82, 0, 101}}};
 static const struct gw_backend backend_v6 = {.family = GW_IPV6,
+	.overhead = 40,
 	.outer_source = {{0xfd, 0x82, [15] = 0x11}},
 	.outer_destination = {{0xfd, 0x82, [14] = 0x01, 0x01}}};
 
@@ -19,7 +21,8 @@ static struct gw_packet parsed(const struct frame *frame)
 	struct gw_packet packet;
 
 	CU_ASSERT_EQUAL_FATAL(gw_parse_destination(frame->bytes, end, &packet), GW_PARSE_OK);
-	CU_ASSERT_EQUAL_FATAL(gw_parse_transport(frame->bytes, end, &packet), GW_PARSE_OK);
+	CU_ASSERT_EQUAL_FATAL(
+		gw_parse_transport(frame->bytes, end, frame->length, &packet), GW_PARSE_OK);
 	return packet;
 }
 
@@ -84,10 +87,10 @@ static void ipv6_outer_headers_carry_class_and_length_and_no_label(void)
 	struct gw_packet packet = parsed(&v6);
 	uint8_t out[40];
 
-	gw_encap_ipv6(out, &backend_v6, &packet);
+	gw_encap_ipv6(out, &backend_v6, &packet, 0);
 	CU_ASSERT_EQUAL(memcmp(out, expected_6in6, 40), 0);
 	packet = parsed(&v4);
-	gw_encap_ipv6(out, &backend_v6, &packet);
+	gw_encap_ipv6(out, &backend_v6, &packet, 0);
 	CU_ASSERT_EQUAL(memcmp(out, expected_4in6, 40), 0);
 }
 
@@ -126,8 +129,8 @@ static void the_largest_packet_is_the_mtu_less_the_outer_header(void)
 {
 	struct gw_packet packet = {.l3_length = 1480};
 
-	CU_ASSERT_EQUAL(gw_encap_overhead(&backend_v4), 20);
-	CU_ASSERT_EQUAL(gw_encap_overhead(&backend_v6), 40);
+	CU_ASSERT_EQUAL(gw_encap_overhead_of(GW_ENCAP_IPIP, GW_IPV4), 20);
+	CU_ASSERT_EQUAL(gw_encap_overhead_of(GW_ENCAP_IPIP, GW_IPV6), 40);
 	CU_ASSERT_FALSE(gw_encap_too_big(&packet, &backend_v4, 1500));
 	CU_ASSERT_FALSE(gw_encap_too_big(&packet, &backend_v4, 0));
 	CU_ASSERT_TRUE(gw_encap_too_big(&packet, &backend_v6, 1500));
@@ -158,7 +161,7 @@ static void the_ethernet_header_comes_from_the_link(void)
 		.source_mac = {2, 2, 2, 2, 2, 2},
 		.flags = GW_LINK_RESOLVED};
 	struct gw_link link = gw_link_load(&live);
-	uint8_t out[14];
+	uint8_t out[GW_ETH_HEADER + GW_VLAN_TAG];
 
 	CU_ASSERT_EQUAL(link.port, 7);
 	CU_ASSERT_EQUAL(link.flags, GW_LINK_RESOLVED);

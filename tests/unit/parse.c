@@ -16,7 +16,7 @@ static int parse(const struct frame *frame, struct gw_packet *packet)
 	memcpy(copy, frame->bytes, frame->length);
 	result = gw_parse_destination(copy, copy + frame->length, packet);
 	if (result == GW_PARSE_OK)
-		result = gw_parse_transport(copy, copy + frame->length, packet);
+		result = gw_parse_transport(copy, copy + frame->length, frame->length, packet);
 	free(copy);
 	return result;
 }
@@ -305,10 +305,14 @@ static void ipv4_fragments_are_told_by_offset_and_more_not_by_df(void)
 	CU_ASSERT_TRUE(packet.dont_fragment);
 	CU_ASSERT_FALSE(packet.fragment);
 	frame_put16(&frame, 20, 0x2000);
-	CU_ASSERT_EQUAL(parse(&frame, &packet), GW_DROP_FRAGMENT);
-	CU_ASSERT_TRUE(packet.fragment);
+	CU_ASSERT_EQUAL(parse(&frame, &packet), GW_PARSE_OK);
+	CU_ASSERT_EQUAL(packet.fragment, GW_FRAGMENT_FIRST);
+	CU_ASSERT_EQUAL(packet.fragment_id, packet.ip_id);
+	CU_ASSERT_EQUAL(packet.key.destination_port, GW_HTONS(80));
 	frame_put16(&frame, 20, 0x0001);
-	CU_ASSERT_EQUAL(parse_result(&frame), GW_DROP_FRAGMENT);
+	CU_ASSERT_EQUAL(parse(&frame, &packet), GW_PARSE_LATE);
+	CU_ASSERT_EQUAL(packet.fragment, GW_FRAGMENT_LATER);
+	CU_ASSERT_EQUAL(packet.key.destination_port, 0);
 	frame_put16(&frame, 20, 0x8000); /* RFC 3514 jokes apart, the top bit means nothing */
 	CU_ASSERT_EQUAL(parse_result(&frame), GW_PARSE_OK);
 }
@@ -316,7 +320,8 @@ static void ipv4_fragments_are_told_by_offset_and_more_not_by_df(void)
 static void an_ipv6_atomic_fragment_is_whole_and_others_are_not(void)
 {
 	static const uint8_t atomic[8] = {0, 0, 0x00, 0x06, 1, 2, 3, 4}; /* reserved bits set */
-	static const uint8_t first[8] = {0, 0, 0x00, 0x01}, later[8] = {0, 0, 0x00, 0x08};
+	static const uint8_t first[8] = {0, 0, 0x00, 0x01, 1, 2, 3, 4},
+			     later[8] = {0, 0, 0x00, 0x08};
 	struct frame frame = frame_v6();
 	struct gw_packet packet;
 
@@ -326,13 +331,17 @@ static void an_ipv6_atomic_fragment_is_whole_and_others_are_not(void)
 	CU_ASSERT_EQUAL(packet.key.destination_port, GW_HTONS(443));
 	frame = frame_v6();
 	frame_insert_exthdr(&frame, GW_EXT_FRAGMENT, first, 8);
-	CU_ASSERT_EQUAL(parse(&frame, &packet), GW_DROP_FRAGMENT);
-	CU_ASSERT_TRUE(packet.fragment);
+	CU_ASSERT_EQUAL(parse(&frame, &packet), GW_PARSE_OK);
+	CU_ASSERT_EQUAL(packet.fragment, GW_FRAGMENT_FIRST);
+	CU_ASSERT_EQUAL(packet.fragment_id, 0x01020304);
+	frame_insert_exthdr(&frame, GW_EXT_FRAGMENT, atomic, 8);
+	CU_ASSERT_EQUAL(parse(&frame, &packet), GW_PARSE_OK);
+	CU_ASSERT_EQUAL(packet.fragment, GW_FRAGMENT_FIRST);
 	frame = frame_v6();
 	frame_insert_exthdr(&frame, GW_EXT_FRAGMENT, later, 8);
 	frame.bytes[54] = GW_EXT_DESTINATION; /* of the first one's data: not to be walked here */
 	frame.bytes[63] = 255;
-	CU_ASSERT_EQUAL(parse_result(&frame), GW_DROP_FRAGMENT);
+	CU_ASSERT_EQUAL(parse_result(&frame), GW_PARSE_LATE);
 }
 
 static void icmp_is_told_by_its_family(void)
@@ -340,7 +349,7 @@ static void icmp_is_told_by_its_family(void)
 	struct frame frame = frame_v4();
 
 	frame.bytes[23] = GW_PROTO_ICMP;
-	CU_ASSERT_EQUAL(parse_result(&frame), GW_DROP_ICMP_OTHER);
+	CU_ASSERT_EQUAL(parse_result(&frame), GW_PARSE_ICMP);
 	frame_put16(&frame, 20, 0x2000);
 	CU_ASSERT_EQUAL(parse_result(&frame), GW_DROP_ICMP_OTHER);
 	frame = frame_v4();
@@ -348,7 +357,7 @@ static void icmp_is_told_by_its_family(void)
 	CU_ASSERT_EQUAL(parse_result(&frame), GW_PARSE_OK);
 	frame = frame_v6();
 	frame.bytes[20] = GW_PROTO_ICMPV6;
-	CU_ASSERT_EQUAL(parse_result(&frame), GW_DROP_ICMP_OTHER);
+	CU_ASSERT_EQUAL(parse_result(&frame), GW_PARSE_ICMP);
 }
 
 static void impossible_ipv4_sources_are_martians(void)

@@ -292,8 +292,8 @@ static void each_broken_rule_has_its_own_counter(void)
 	frame.bytes[14] = 0x44;
 	dropped(world, &frame, GW_DROP_MALFORMED);
 	frame = frame_v4();
-	frame_put16(&frame, 20, 0x2000);
-	dropped(world, &frame, GW_DROP_FRAGMENT);
+	frame_put16(&frame, 20, 0x0001);
+	dropped(world, &frame, GW_DROP_FRAG_EARLY);
 	frame = frame_v4();
 	frame.bytes[26] = 127;
 	dropped(world, &frame, GW_DROP_MARTIAN);

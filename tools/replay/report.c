@@ -105,7 +105,7 @@ static void stage_service(FILE *stream, const struct gw_build *build, const uint
 		fputs("  service  none has this address: the host's\n", stream);
 		return;
 	}
-	if (gw_parse_transport(frame, frame + length, packet) == GW_PARSE_OK)
+	if (gw_parse_transport(frame, frame + length, (uint32_t)length, packet) == GW_PARSE_OK)
 		fprintf(stream, "  packet   protocol %u, ports %u -> %u, %u bytes of IP\n",
 			packet->protocol, GW_NTOHS(packet->key.source_port),
 			GW_NTOHS(packet->key.destination_port), packet->l3_length);

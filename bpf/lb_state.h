@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * One packet on its way through the steps of xdp_lb.bpf.c. What is rare (ICMP, fragments, packets
+ * that are too big) is a global function of its own: the verifier takes each by itself, and the
+ * common path stays short. Such a function gets the context and the state, finds maps and packet
+ * anew, and returns a step like any other:
+ *
+ *	LB_OK         go on: the state names service, backend and hash, the packet goes there
+ *	LB_HOST       the host's, untouched
+ *	LB_REPLY      the frame has become our answer; state->action sends it
+ *	LB_CONSUMED   ours, and at its end
+ *	from 0        the enum gw_drop
+ */
+#pragma once
+
+#include "abi/parse.h"
+#include "lb_choose.h"
+
+#define LB_OK	    (-1)
+#define LB_HOST	    (-2)
+#define LB_ICMP	    (-3) /* from the parser: lb_icmp takes over */
+#define LB_LATE	    (-4) /* from the parser: lb_fragment takes over */
+#define LB_REPLY    (-5)
+#define LB_CONSUMED (-6)
+
+_Static_assert(LB_OK == GW_PARSE_OK && LB_OK == GW_CHOOSE_OK, "one language");
+_Static_assert(LB_HOST == GW_PARSE_HOST && LB_ICMP == GW_PARSE_ICMP && LB_LATE == GW_PARSE_LATE,
+	"one language");
+
+struct lb_state {
+	struct gw_packet packet;
+	uint64_t hash;
+	uint32_t service; /* GW_NONE: none matched */
+	struct gw_choice choice;
+	uint32_t vip_flags; /* of the service address, GW_VIP_*; known to lb_icmp */
+	int action;	    /* for LB_OK and LB_REPLY: the program's return value */
+	uint32_t reserved;
+} __attribute__((aligned(8)));
+_Static_assert(sizeof(struct lb_state) == 104, "no padding: global functions take it whole");
