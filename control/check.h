@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One probe of one backend: started by the monitor (monitor.c), answered once. A kind of check is a
- * table of operations (check_tcp.c, check_http.c); the monitor knows no other difference.
+ * One probe of one address: started by the monitor (monitor.c), answered once. A kind of check is a
+ * table of operations (check_tcp.c and the like); the monitor knows no other difference.
  *
- * The timeout bounds the whole probe, from the first SYN to the last byte of the answer, so that a
- * server which drips bytes fails in time. Connections are closed by RST (SO_LINGER 0): thousands of
- * probes a minute to one address and port would otherwise use up the local ports by TIME_WAIT.
+ * The timeout bounds the whole probe, from the first packet to the last byte of the answer, so that
+ * a server which drips bytes fails in time. Connections are closed by RST (SO_LINGER 0): thousands
+ * of probes a minute to one address and port would otherwise use up the local ports by TIME_WAIT.
+ *
+ * tcp, udp and dns are one socket and one timer each (check_socket.h). http, https and grpc are
+ * libcurl's (check_curl.h). icmp shares one raw socket a family (check_icmp.c), because every raw
+ * socket would be handed every answer.
  *
  * Everything here runs in the event loop's thread.
  */
@@ -28,8 +32,10 @@ struct gw_check_outcome {
 
 /* Borrowed: what it points to must outlive the probe. */
 struct gw_check_target {
-	const uint8_t *address;		     /* 16 bytes, base/address.h */
-	const struct gw_config_check *check; /* port, path, host, expect, timeout_ms */
+	const uint8_t *address; /* 16 bytes, base/address.h */
+	const uint8_t *source;	/* 16 bytes, what to send from; NULL: the kernel chooses */
+	uint32_t mark;		/* SO_MARK; 0: none */
+	const struct gw_config_check *check;
 };
 
 struct gw_checker;
@@ -51,7 +57,7 @@ struct gw_check_ops {
 	void (*cancel)(struct gw_probe *probe);
 };
 
-/* What probes share: the loop and libcurl's multi handle. */
+/* What probes share: the loop, libcurl's multi handle, the sockets for ICMP. */
 struct gw_checker;
 
 /* The loop must outlive it. Returns 0 or -errno. */
@@ -67,4 +73,8 @@ uv_loop_t *gw_checker_loop(struct gw_checker *checker);
 const struct gw_check_ops *gw_check_ops_find(enum gw_config_check_type type);
 
 extern const struct gw_check_ops gw_check_tcp;
-extern const struct gw_check_ops gw_check_http;
+extern const struct gw_check_ops gw_check_http; /* and https */
+extern const struct gw_check_ops gw_check_udp;
+extern const struct gw_check_ops gw_check_dns;
+extern const struct gw_check_ops gw_check_icmp;
+extern const struct gw_check_ops gw_check_grpc;

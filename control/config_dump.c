@@ -94,30 +94,80 @@ static json_t *range_json(const struct gw_config_range *range)
 					 : json_sprintf("%u-%u", range->low, range->high);
 }
 
+/* Always as hexadecimal digits: not every byte is text. */
+static json_t *bytes(const struct gw_config_bytes *value)
+{
+	char words[4 + 2 * 1024 + 1] = "hex:";
+
+	for (size_t i = 0; i < value->length; i++)
+		snprintf(words + 4 + 2 * i, 3, "%02x", value->data[i]);
+	return value->length ? json_string(words) : NULL;
+}
+
+static void http_put(json_t *out, const struct gw_config_check *check)
+{
+	json_t *expect = json_array();
+
+	for (size_t i = 0; i < check->expect_count; i++)
+		json_array_append_new(expect, range_json(&check->expect[i]));
+	put(out, "path", text(check->path));
+	put(out, "host", text(check->host));
+	put(out, "expect", expect);
+	put(out, "body", bytes(&check->body));
+	if (check->type != GW_CONFIG_CHECK_HTTPS)
+		return;
+	put(out, "sni", text(check->sni));
+	put(out, "verify", text(check->verify ? "true" : "false"));
+	put(out, "ca_file", text(check->ca_file));
+}
+
+static void dns_put(json_t *out, const struct gw_config_check *check)
+{
+	json_t *codes = json_array();
+
+	for (size_t i = 0; i < check->rcode_count; i++)
+		json_array_append_new(codes, text(gw_config_rcode_name(check->rcodes[i])));
+	put(out, "query", text(check->query));
+	put(out, "query_type", text(gw_config_query_type_name(check->query_type)));
+	put(out, "rcode", codes);
+	put(out, "answer", text(check->answer));
+}
+
 static json_t *check_json(const struct gw_config_check *check)
 {
 	json_t *out = json_object();
-	json_t *expect = json_array();
 
 	put(out, "type", text(gw_config_check_type_name(check->type)));
-	if (check->type == GW_CONFIG_CHECK_NONE) {
-		json_decref(expect);
+	if (check->type == GW_CONFIG_CHECK_NONE)
 		return out;
-	}
 	put(out, "interval", duration(check->interval_ms));
+	put(out, "fast_interval", duration(check->fast_interval_ms));
 	put(out, "timeout", duration(check->timeout_ms));
 	put(out, "rise", json_integer(check->rise));
 	put(out, "fall", json_integer(check->fall));
+	if (check->initial != GW_CONFIG_INITIAL_AUTO)
+		put(out, "initial", text(check->initial == GW_CONFIG_INITIAL_UP ? "up" : "down"));
 	put(out, "port", check->port ? json_integer(check->port) : NULL);
 	put(out, "via", text(check->via == GW_CONFIG_VIA_TUNNEL ? "tunnel" : "direct"));
-	for (size_t i = 0; i < check->expect_count; i++)
-		json_array_append_new(expect, range_json(&check->expect[i]));
-	if (check->type == GW_CONFIG_CHECK_HTTP) {
-		put(out, "path", text(check->path));
+	switch (check->type) {
+	case GW_CONFIG_CHECK_HTTP:
+	case GW_CONFIG_CHECK_HTTPS:
+		http_put(out, check);
+		break;
+	case GW_CONFIG_CHECK_UDP:
+		put(out, "send", bytes(&check->send));
+		put(out, "receive", bytes(&check->receive));
+		break;
+	case GW_CONFIG_CHECK_DNS:
+		dns_put(out, check);
+		break;
+	case GW_CONFIG_CHECK_GRPC:
+		put(out, "grpc_service", text(check->grpc_service));
 		put(out, "host", text(check->host));
-		put(out, "expect", json_incref(expect));
+		break;
+	default:
+		break;
 	}
-	json_decref(expect);
 	return out;
 }
 

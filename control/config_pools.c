@@ -5,10 +5,10 @@
  */
 #include "config_check.h"
 
+#include "config_healthcheck.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#define TIMEOUT_DEFAULT_MS 1000u
 
 /* reported: a source that is missing was named already, by family; once is enough. */
 static void backend_check(struct config_walk *walk, const struct gw_config_pool *pool,
@@ -61,65 +61,6 @@ static void table_check(struct config_walk *walk, const struct gw_config_pool *p
 			UINT32_MAX);
 }
 
-/* The first port of the first service that uses the pool; 0: nobody says one. */
-static uint16_t port_of_service(const struct gw_config *config, const struct gw_config_pool *pool)
-{
-	for (size_t i = 0; i < config->service_count; i++) {
-		const struct gw_config_service *service = &config->services[i];
-
-		if (service->pool == pool && service->port_count && service->ports[0].range.low)
-			return service->ports[0].range.low;
-	}
-	return 0;
-}
-
-static void fill_http(struct config_walk *walk, struct gw_config_check *check)
-{
-	if (!check->path)
-		check->path = "/";
-	if (check->expect_count)
-		return;
-	check->expect = config_alloc(walk, 1, sizeof(*check->expect));
-	if (check->expect) {
-		check->expect[0] = (struct gw_config_range){.low = 200, .high = 299};
-		check->expect_count = 1;
-	}
-}
-
-static void health_check(struct config_walk *walk, struct gw_config_pool *pool)
-{
-	struct gw_config_check *check = &pool->check;
-	char path[CONFIG_PATH_MAX];
-
-	if (check->type != GW_CONFIG_CHECK_HTTP) { /* the defaults may be of another type */
-		check->path = check->host = NULL;
-		check->expect = NULL;
-		check->expect_count = 0;
-	}
-	if (check->type == GW_CONFIG_CHECK_NONE)
-		return;
-	if (!check->timeout_ms)
-		check->timeout_ms = check->interval_ms < TIMEOUT_DEFAULT_MS ? check->interval_ms
-									    : TIMEOUT_DEFAULT_MS;
-	if (check->timeout_ms > check->interval_ms)
-		config_bad_at(walk,
-			check->timeout_place.file ? &check->timeout_place : &check->place,
-			config_pool_path(walk, pool, ".healthcheck.timeout", path),
-			"%u ms is longer than the interval of %u ms: probes would overtake each "
-			"other",
-			check->timeout_ms, check->interval_ms);
-	if (check->type == GW_CONFIG_CHECK_HTTP)
-		fill_http(walk, check);
-	if (!check->port)
-		check->port = port_of_service(walk->config, pool);
-	if (!check->port && !check->port_bad && pool->backend_count &&
-		walk->flags & GW_CONFIG_DAEMON)
-		config_bad_at(walk, check->place.file ? &check->place : &pool->place,
-			config_pool_path(walk, pool, ".healthcheck.port", path),
-			"is missing, and no service that uses the pool names a port to probe "
-			"instead");
-}
-
 void config_pools_check(struct config_walk *walk)
 {
 	bool reported[2] = {false};
@@ -130,6 +71,6 @@ void config_pools_check(struct config_walk *walk)
 		for (size_t b = 0; b < pool->backend_count; b++)
 			backend_check(walk, pool, &pool->backends[b], reported);
 		table_check(walk, pool);
-		health_check(walk, pool);
+		config_healthcheck_check(walk, pool);
 	}
 }

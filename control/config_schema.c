@@ -10,6 +10,7 @@
 #include "abi/flow_word.h"
 #include "config_address.h"
 #include "config_api.h"
+#include "config_healthcheck.h"
 #include "config_load.h"
 #include "config_values.h"
 
@@ -125,65 +126,8 @@ static const struct config_key timeouts_keys[] = {
 };
 static const struct config_section timeouts = {timeouts_keys, COUNT(timeouts_keys)};
 
-static const struct config_word check_types[] = {
-	{"none", GW_CONFIG_CHECK_NONE, NULL},
-	{"tcp", GW_CONFIG_CHECK_TCP, NULL},
-	{"http", GW_CONFIG_CHECK_HTTP, NULL},
-	{"https", 0, NOT_YET},
-	{"udp", 0, NOT_YET},
-	{"dns", 0, NOT_YET},
-	{"icmp", 0, NOT_YET},
-	{"grpc", 0, NOT_YET},
-};
-static const struct config_word vias[] = {
-	{"direct", GW_CONFIG_VIA_DIRECT, NULL},
-	{"tunnel", GW_CONFIG_VIA_TUNNEL, NOT_YET},
-};
-
-static const struct config_key check_keys[] = {
-	{"type", config_read_word, FIELD(gw_config_check, type), .words = WORDS(check_types)},
-	{"interval", config_read_duration, FIELD(gw_config_check, interval_ms), .min = 100,
-		.max = HOUR_MS},
-	{"timeout", config_read_duration, FIELD(gw_config_check, timeout_ms), .min = 10,
-		.max = MINUTE_MS, PLACE(gw_config_check, timeout_place)},
-	{"rise", config_read_number, FIELD(gw_config_check, rise), .min = 1, .max = 1000},
-	{"fall", config_read_number, FIELD(gw_config_check, fall), .min = 1, .max = 1000},
-	{"port", config_read_number, FIELD(gw_config_check, port), .min = 1, .max = UINT16_MAX},
-	{"path", config_read_url_path, FIELD(gw_config_check, path), .max = 1024},
-	{"host", config_read_text, FIELD(gw_config_check, host), .min = 1, .max = TEXT_MAX},
-	{"expect", config_read_scalars, LIST(gw_config_check, expect, expect_count), .min = 1,
-		.element = config_element_status},
-	{"via", config_read_word, FIELD(gw_config_check, via), .words = WORDS(vias)},
-};
-
-/* What a check of the type does not look at must not be said about it. */
-static void check_finish(struct config_walk *walk, yaml_node_t *mapping, void *base)
-{
-	static const char *const of_http[] = {"path", "host", "expect"};
-	struct gw_config_check *check = base;
-
-	if (check->type == GW_CONFIG_CHECK_NONE && !config_find(walk, mapping, "type"))
-		check->type = GW_CONFIG_CHECK_TCP;
-	check->port_bad = !check->port && config_find(walk, mapping, "port");
-	for (size_t i = 0; i < COUNT(of_http) && check->type != GW_CONFIG_CHECK_HTTP; i++) {
-		yaml_node_t *value = config_find(walk, mapping, of_http[i]);
-
-		if (value)
-			config_bad_key(walk, of_http[i], value,
-				"has no meaning in a check of type %s, only with type http",
-				gw_config_check_type_name(check->type));
-	}
-}
-
-static const struct config_section check = {
-	.keys = check_keys,
-	.count = COUNT(check_keys),
-	.finish = check_finish,
-	PLACE(gw_config_check, place),
-};
-
 static const struct config_key defaults_keys[] = {
-	{"healthcheck", config_read_section, FIELD(gw_config, default_check), .section = &check},
+	{"healthcheck", config_read_section, FIELD(gw_config, default_check), .section = &config_healthcheck},
 };
 static const struct config_section defaults = {defaults_keys, COUNT(defaults_keys)};
 
@@ -242,7 +186,7 @@ static const struct config_key pool_keys[] = {
 		.words = WORDS(on_downs)},
 	{"drain_timeout", config_read_off_duration, FIELD(gw_config_pool, drain_timeout_ms),
 		.min = 1000, .max = 24 * HOUR_MS},
-	{"healthcheck", config_read_section, FIELD(gw_config_pool, check), .section = &check},
+	{"healthcheck", config_read_section, FIELD(gw_config_pool, check), .section = &config_healthcheck},
 	{"backends", config_read_sections, LIST(gw_config_pool, backends, backend_count),
 		.section = &backend},
 	{"entropy", config_read_word, FIELD(gw_config_pool, entropy),
@@ -384,12 +328,7 @@ void config_defaults_set(struct gw_config *config)
 		.sctp = 5 * 60,
 		.fragment_ms = 2000,
 	};
-	config->default_check = (struct gw_config_check){
-		.type = GW_CONFIG_CHECK_NONE,
-		.interval_ms = 2000,
-		.rise = 2,
-		.fall = 3,
-	};
+	config_healthcheck_defaults(&config->default_check);
 	config->state_dir = "/var/lib/guideway";
 	config->xdp_pin_dir = "/sys/fs/bpf/guideway";
 	config->api.control.path = "/run/guideway/control.sock";

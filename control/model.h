@@ -74,6 +74,19 @@ enum gw_config_check_type {
 	GW_CONFIG_CHECK_NONE, /* every backend counts as healthy */
 	GW_CONFIG_CHECK_TCP,
 	GW_CONFIG_CHECK_HTTP,
+	GW_CONFIG_CHECK_HTTPS,
+	GW_CONFIG_CHECK_UDP,
+	GW_CONFIG_CHECK_DNS,
+	GW_CONFIG_CHECK_ICMP,
+	GW_CONFIG_CHECK_GRPC,
+	GW_CONFIG_CHECK_TYPES
+};
+
+/* How a backend begins that its pool does not know yet. */
+enum gw_config_initial {
+	GW_CONFIG_INITIAL_AUTO, /* up in a pool that is new, else down */
+	GW_CONFIG_INITIAL_DOWN, /* waits for `rise` successes */
+	GW_CONFIG_INITIAL_UP,	/* serves at once; the first probe judges it */
 };
 
 enum gw_config_check_via {
@@ -87,12 +100,18 @@ struct gw_config_range {
 	uint16_t high;
 };
 
+struct gw_config_bytes {
+	const uint8_t *data; /* NULL: not given */
+	size_t length;
+};
+
 /* A pool's is complete: the defaults are already merged in, key by key. */
 struct gw_config_check {
 	enum gw_config_check_type type;
 	enum gw_config_check_via via;
 	uint32_t interval_ms;
-	uint32_t timeout_ms; /* of the whole probe; at most interval_ms */
+	uint32_t fast_interval_ms; /* between probes while results contradict the state */
+	uint32_t timeout_ms;	   /* of the whole probe; at most either interval */
 	uint16_t rise;	     /* successes in a row that bring a backend up */
 	uint16_t fall;	     /* failures in a row that take it down */
 	/*
@@ -101,12 +120,26 @@ struct gw_config_check {
 	 */
 	uint16_t port;
 	bool port_bad;			/* written, but no port: only while errors are looked for */
-	const char *path;		/* http: begins with '/' */
-	const char *host;		/* http: the Host header; NULL: the backend's address */
-	struct gw_config_range *expect; /* http: status codes that count as success */
+	enum gw_config_initial initial;
+	const char *path; /* http, https: begins with '/' */
+	const char *host; /* http, https, grpc: the Host header; NULL: the address probed */
+	struct gw_config_range *expect; /* http, https: status codes that count as success */
 	size_t expect_count;
+	struct gw_config_bytes body; /* http, https: what the answer's body must contain */
+	const char *sni;	     /* https: name asked for and verified; NULL: host, or none */
+	bool verify;		     /* https: the certificate must be good */
+	const char *ca_file;	     /* https: NULL: the system's authorities */
+	struct gw_config_bytes send; /* udp; NULL: an empty datagram */
+	struct gw_config_bytes receive; /* udp: what the answer must contain; NULL: any answer */
+	const char *query;		/* dns: the name asked for */
+	uint16_t query_type;		/* dns */
+	uint16_t *rcodes;		/* dns: response codes that count as success */
+	size_t rcode_count;
+	const char *answer;	  /* dns: an address or name that a record must have; NULL: any */
+	const char *grpc_service; /* grpc: NULL: the server as a whole */
 	struct gw_place place;	       /* file NULL: no healthcheck in the file */
 	struct gw_place timeout_place; /* file NULL: not written */
+	struct gw_place fast_interval_place;
 };
 
 enum gw_config_backend_state {
@@ -129,6 +162,27 @@ struct gw_config_backend {
 	struct gw_place key_place;    /* file NULL: not written */
 };
 
+/* A backend that flips again and again is held down: runtime.h. */
+struct gw_config_damping {
+	uint32_t after; /* flips that are free; 0: no damping */
+	uint32_t window_ms; /* staying up this long forgives them */
+	uint32_t hold_ms;   /* the first time; doubles with each flip more */
+	uint32_t hold_max_ms;
+};
+
+/* The weight of a backend that enters rises in equal steps. */
+struct gw_config_slow_start {
+	uint32_t duration_ms; /* 0: none */
+	uint8_t from;	      /* per cent */
+	uint8_t steps;
+};
+
+/* At most `count` members enter within `per_ms`. */
+struct gw_config_enter_limit {
+	uint32_t count; /* 0: no limit */
+	uint32_t per_ms;
+};
+
 struct gw_config_pool {
 	const char *name;
 	enum gw_encap encap;
@@ -141,6 +195,9 @@ struct gw_config_pool {
 	bool gue_checksum;
 	uint16_t mtu; /* 0: the egress interface's */
 	struct gw_config_check check;
+	struct gw_config_damping damping;
+	struct gw_config_slow_start slow_start;
+	struct gw_config_enter_limit enter_limit;
 	struct gw_config_backend *backends;
 	size_t backend_count;
 	struct gw_config_backend **by_name; /* backend_count, sorted by name */
@@ -204,6 +261,12 @@ struct gw_config_node {
 	struct gw_prefix source_prefix_ipv6;
 };
 
+/* What is run when something changes state; program NULL: nothing. */
+struct gw_config_hooks {
+	const char *program;
+	uint32_t timeout_ms; /* then it is killed */
+};
+
 struct gw_config {
 	struct gw_config_node node;
 	uint64_t hash_seed;
@@ -212,6 +275,7 @@ struct gw_config {
 	struct gw_config_dataplane dataplane;
 	struct gw_config_timeouts timeouts;
 	struct gw_config_check default_check;
+	struct gw_config_hooks hooks;
 	struct gw_config_pool *pools;
 	size_t pool_count;
 	struct gw_config_pool **pools_by_name;
@@ -244,3 +308,6 @@ const char *gw_config_backend_state_name(enum gw_config_backend_state state);
 const char *gw_config_encap_name(enum gw_encap encap);
 const char *gw_config_affinity_name(enum gw_affinity affinity);
 const char *gw_config_protocol_name(uint8_t protocol);
+/* Of the DNS: NULL for a number that the file has no word for. */
+const char *gw_config_rcode_name(uint16_t code);
+const char *gw_config_query_type_name(uint16_t type);

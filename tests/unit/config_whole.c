@@ -61,7 +61,6 @@ static void what_this_version_lacks_is_refused_by_name(void)
 	LACKS("mtu: @1500", "mtu");
 	LACKS("members_file: @/etc/members", "members_file");
 	LACKS("healthcheck: {type: tcp, port: 80, via: @tunnel}", "healthcheck.via");
-	LACKS("healthcheck: {type: @grpc, port: 80}", "healthcheck.type");
 	EXPECT_ERRORS(CONFIG_HEAD CONFIG_POOL
 		"services: [{name: web, addresses: [203.0.113.10], protocol: tcp, ports: [80],"
 		" pool: web, announce: @bgp}]\n",
