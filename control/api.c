@@ -19,6 +19,9 @@ struct route {
 
 static const struct route routes[] = {
 	{"GET", "/v1/status", api_status},
+	{"GET", "/v1/ready", api_ready},
+	{"GET", "/v1/node", api_node},
+	{"POST", "/v1/node", api_node_change},
 	{"GET", "/v1/services", api_services},
 	{"GET", "/v1/services/*", api_service},
 	{"GET", "/v1/backends", api_backends},

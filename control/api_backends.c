@@ -123,8 +123,7 @@ void api_backend(struct gw_daemon *daemon, const struct api_call *call, struct g
 	reply->body = api_backend_json(daemon, pool, backend, &stats);
 }
 
-/* "root", or "uid 1234" where the user has no name. */
-static void caller_name(const struct api_call *call, char *text, size_t size)
+void api_caller_name(const struct api_call *call, char *text, size_t size)
 {
 	struct passwd entry, *found = NULL;
 	char buffer[1024];
@@ -151,7 +150,7 @@ static bool change_read(const struct api_call *call, json_t *body, struct change
 	change->action = json_string_value(json_object_get(body, "action"));
 	change->reason = json_string_value(json_object_get(body, "reason"));
 	change->weight = json_integer_value(weight);
-	caller_name(call, change->who, sizeof(change->who));
+	api_caller_name(call, change->who, sizeof(change->who));
 	if (!change->action) {
 		api_error(reply, 400,
 			"\"action\" is missing: drain, enable, disable, weight or "
@@ -290,7 +289,7 @@ void api_overrides_clear(
 	char who[GW_RUNTIME_WHO], subject[2 * GW_NAME_MAX + 2];
 	json_int_t cleared = 0;
 
-	caller_name(call, who, sizeof(who));
+	api_caller_name(call, who, sizeof(who));
 	for (size_t i = 0; i < gw_runtime_count(runtime); i++) {
 		const struct gw_runtime_backend *known = gw_runtime_at(runtime, i);
 

@@ -29,6 +29,9 @@ bool api_flag(const struct api_call *call, const char *name);
 /* Fresh statistics; false (and *stats zero) when there is no datapath. */
 bool api_stats(struct gw_daemon *daemon, struct gw_publisher_stats *stats);
 
+/* Who asks: "root", or "uid 1234" where the user has no name. */
+void api_caller_name(const struct api_call *call, char *text, size_t size);
+
 /* A JSON string of the time, or null for 0. */
 json_t *api_time(int64_t wall_ms);
 
@@ -58,6 +61,10 @@ void api_drops(struct gw_daemon *daemon, const struct api_call *call, struct gw_
 void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_flows(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_lookup(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
+void api_node(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
+void api_node_change(
+	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
+void api_ready(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_events(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_config(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_config_reload(

@@ -135,6 +135,7 @@ void api_status(struct gw_daemon *daemon, const struct api_call *call, struct gw
 	api_stats(daemon, &stats);
 	json_object_set_new(object, "version", json_string(GW_VERSION));
 	json_object_set_new(object, "node", api_text(daemon->config->node.name));
+	json_object_set_new(object, "node_state", gw_node_json(daemon->node));
 	json_object_set_new(object, "pid", json_integer(getpid()));
 	json_object_set_new(object, "started", api_time(daemon->start_ms));
 	json_object_set_new(

@@ -261,6 +261,10 @@ json_t *gw_config_dump(const struct gw_config *config)
 	put(out, "xdp", json_pack("{s:s}", "pin_dir", config->xdp_pin_dir));
 	put(out, "timeouts", timeouts_json(&config->timeouts));
 	put(out, "state_dir", text(config->state_dir));
+	put(out, "shutdown",
+		json_pack("{s:o}", "drain",
+			config->shutdown_drain_ms ? duration(config->shutdown_drain_ms)
+						  : json_string("off")));
 	put(out, "api", config_api_dump(&config->api));
 	if (config->metrics.text)
 		put(out, "metrics", json_pack("{s:s}", "listen", config->metrics.text));

@@ -127,7 +127,8 @@ static const struct config_key timeouts_keys[] = {
 static const struct config_section timeouts = {timeouts_keys, COUNT(timeouts_keys)};
 
 static const struct config_key defaults_keys[] = {
-	{"healthcheck", config_read_section, FIELD(gw_config, default_check), .section = &config_healthcheck},
+	{"healthcheck", config_read_section, FIELD(gw_config, default_check),
+		.section = &config_healthcheck},
 };
 static const struct config_section defaults = {defaults_keys, COUNT(defaults_keys)};
 
@@ -186,7 +187,8 @@ static const struct config_key pool_keys[] = {
 		.words = WORDS(on_downs)},
 	{"drain_timeout", config_read_off_duration, FIELD(gw_config_pool, drain_timeout_ms),
 		.min = 1000, .max = 24 * HOUR_MS},
-	{"healthcheck", config_read_section, FIELD(gw_config_pool, check), .section = &config_healthcheck},
+	{"healthcheck", config_read_section, FIELD(gw_config_pool, check),
+		.section = &config_healthcheck},
 	{"backends", config_read_sections, LIST(gw_config_pool, backends, backend_count),
 		.section = &backend},
 	{"entropy", config_read_word, FIELD(gw_config_pool, entropy),
@@ -294,6 +296,12 @@ static const struct config_key xdp_keys[] = {
 };
 static const struct config_section xdp = {xdp_keys, COUNT(xdp_keys)};
 
+static const struct config_key shutdown_keys[] = {
+	{"drain", config_read_off_duration, FIELD(gw_config, shutdown_drain_ms), .min = 1000,
+		.max = 24 * HOUR_MS},
+};
+static const struct config_section ending = {shutdown_keys, COUNT(shutdown_keys)};
+
 /* In the order in which they are read: pools need the defaults. */
 static const struct config_key root_keys[] = {
 	{"version", config_read_version, .required = true},
@@ -309,6 +317,7 @@ static const struct config_key root_keys[] = {
 	{"services", config_read_sections, LIST(gw_config, services, service_count),
 		.section = &service},
 	{"state_dir", config_read_path, FIELD(gw_config, state_dir), .max = LOCAL_PATH_MAX},
+	{"shutdown", config_read_section, .section = &ending},
 	{"api", config_read_section, FIELD(gw_config, api), .section = &config_api_section},
 	{"metrics", config_read_section, FIELD(gw_config, metrics),
 		.section = &config_metrics_section},

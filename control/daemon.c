@@ -145,7 +145,7 @@ static void snapshot_refused(void *owner, uint64_t version, const char *why)
 
 /* Starting and stopping. */
 
-static void daemon_stop(struct gw_daemon *daemon, const char *why)
+void gw_daemon_stop(struct gw_daemon *daemon, const char *why)
 {
 	if (daemon->stopping)
 		return;
@@ -156,6 +156,8 @@ static void daemon_stop(struct gw_daemon *daemon, const char *why)
 	if (daemon->publisher)
 		daemon->publisher->ops->close(daemon->publisher);
 	gw_state_writer_close(daemon->writer);
+	gw_daemon_end_close(daemon);
+	gw_process_close(&daemon->process);
 	uv_close((uv_handle_t *)&daemon->build_timer, NULL);
 	uv_close((uv_handle_t *)&daemon->deadline_timer, NULL);
 	for (size_t i = 0; i < sizeof(daemon->signals) / sizeof(daemon->signals[0]); i++)
@@ -166,10 +168,13 @@ static void signal_came(uv_signal_t *handle, int number)
 {
 	struct gw_daemon *daemon = handle->data;
 
-	if (number == SIGHUP)
-		gw_daemon_reload(daemon, "SIGHUP");
-	else
-		daemon_stop(daemon, number == SIGTERM ? "SIGTERM" : "SIGINT");
+	if (number != SIGHUP) {
+		gw_daemon_end(daemon, number);
+		return;
+	}
+	gw_process_reloading();
+	gw_daemon_reload(daemon, "SIGHUP");
+	gw_process_reloaded(daemon->load.valid ? "running" : "running; the file is invalid");
 }
 
 static void handles_init(struct gw_daemon *daemon)
@@ -210,7 +215,15 @@ static int state_open(struct gw_daemon *daemon)
 			     "another by --state-dir",
 			dir);
 	else if (ret)
-		gw_log_error("cannot open the state in %s: %s", dir, strerror(-ret));
+		gw_log_error("cannot open the state in %s: %s%s", dir, strerror(-ret),
+			ret == -EACCES ? "; where it is another user's, name him by --user" : "");
+	else if (warning[0])
+		gw_log_warning("%s", warning);
+	if (ret)
+		return ret;
+	ret = gw_node_open(dir, &daemon->node, warning);
+	if (ret)
+		gw_log_error("cannot read %s/node.json: %s", dir, strerror(-ret));
 	else if (warning[0])
 		gw_log_warning("%s", warning);
 	if (ret)
@@ -305,7 +318,11 @@ static int daemon_start(struct gw_daemon *daemon)
 	if (!ret)
 		ret = gw_daemon_publish(daemon);
 	if (!ret)
+		ret = gw_process_started();
+	if (!ret)
 		ret = monitor_open(daemon);
+	if (!ret)
+		gw_process_ready(&daemon->process, daemon->loop, "running");
 	if (!ret)
 		gw_events_add(daemon->events, "start", "", "", "",
 			"guideway-control " GW_VERSION ", %s, path %s, API at %s",
@@ -318,6 +335,7 @@ static void daemon_free(struct gw_daemon *daemon)
 {
 	gw_build_free(daemon->build);
 	gw_state_free(daemon->state);
+	gw_node_free(daemon->node);
 	gw_config_free(daemon->config);
 	gw_events_free(daemon->events);
 	json_decref(daemon->load.errors);
@@ -346,7 +364,7 @@ int gw_daemon_run(const struct gw_daemon_options *options)
 		handles_init(daemon);
 		ret = daemon_start(daemon);
 		if (ret)
-			daemon_stop(daemon, "could not start");
+			gw_daemon_stop(daemon, "could not start");
 		else
 			status = EXIT_DONE;
 		uv_run(&loop, UV_RUN_DEFAULT);

@@ -21,6 +21,8 @@
 #include "control/events.h"
 #include "control/model.h"
 #include "control/monitor.h"
+#include "control/node.h"
+#include "control/process.h"
 #include "control/publisher.h"
 #include "control/state.h"
 #include "control/state_writer.h"
@@ -60,6 +62,13 @@ struct gw_daemon_datapath {
 	char why[GW_DAEMON_TEXT];
 };
 
+/* daemon_end.c: waiting for flows to end. */
+struct gw_daemon_ending {
+	bool draining;
+	uint64_t limit; /* of the loop's clock, milliseconds */
+	uv_timer_t timer;
+};
+
 struct gw_daemon {
 	uv_loop_t *loop;
 	struct gw_daemon_options options;
@@ -73,6 +82,9 @@ struct gw_daemon {
 	struct gw_build *build; /* the newest: published, in force once the datapath says so */
 	struct gw_daemon_load load;
 	struct gw_daemon_datapath datapath;
+	struct gw_node *node;
+	struct gw_process process;
+	struct gw_daemon_ending end;
 	uv_timer_t build_timer;	   /* coalesces changes */
 	uv_timer_t deadline_timer; /* the next drain that ends by time */
 	uv_signal_t signals[3];
@@ -86,6 +98,13 @@ struct gw_daemon {
 /* Loads the file and starts everything. Returns the exit status that `guideway-control` ends with:
  * 0 after a clean stop, 1 or 5 when it could not start. */
 int gw_daemon_run(const struct gw_daemon_options *options);
+
+/* A signal to end: by way of withdrawing where `shutdown` says so (daemon_end.c). */
+void gw_daemon_end(struct gw_daemon *daemon, int signal);
+void gw_daemon_end_close(struct gw_daemon *daemon);
+
+/* Lets go of everything; the loop ends when all is closed. */
+void gw_daemon_stop(struct gw_daemon *daemon, const char *why);
 
 /* Something that decides packets changed: builds and publishes soon. */
 void gw_daemon_touch(struct gw_daemon *daemon);

@@ -59,11 +59,14 @@ char *gw_time_format(int64_t wall_ms, char text[static 32])
 
 static void event_log(const struct event *event, enum gw_log_level level)
 {
+	const struct gw_log_field fields[] = {{"kind", event->kind}, {"subject", event->subject},
+		{"from", event->from}, {"to", event->to}, {"why", event->why}};
 	bool change = event->from[0] && event->to[0];
 
-	gw_log(level, "%s%s%s%s%s%s%s%s%s", event->kind, event->subject[0] ? " " : "",
-		event->subject, event->from[0] || event->to[0] ? ": " : "", event->from,
-		change ? " -> " : "", event->to, event->why[0] ? ": " : "", event->why);
+	gw_log_fields(level, fields, sizeof(fields) / sizeof(fields[0]), "%s%s%s%s%s%s%s%s%s",
+		event->kind, event->subject[0] ? " " : "", event->subject,
+		event->from[0] || event->to[0] ? ": " : "", event->from, change ? " -> " : "",
+		event->to, event->why[0] ? ": " : "", event->why);
 }
 
 static void event_add(struct gw_events *events, enum gw_log_level level, const char *kind,

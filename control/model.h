@@ -112,14 +112,14 @@ struct gw_config_check {
 	uint32_t interval_ms;
 	uint32_t fast_interval_ms; /* between probes while results contradict the state */
 	uint32_t timeout_ms;	   /* of the whole probe; at most either interval */
-	uint16_t rise;	     /* successes in a row that bring a backend up */
-	uint16_t fall;	     /* failures in a row that take it down */
+	uint16_t rise;		   /* successes in a row that bring a backend up */
+	uint16_t fall;		   /* failures in a row that take it down */
 	/*
 	 * Not given in the file: the first port of the first service that uses the pool. 0 only in
 	 * a pool that nobody can check: type none, or loaded without GW_CONFIG_DAEMON.
 	 */
 	uint16_t port;
-	bool port_bad;			/* written, but no port: only while errors are looked for */
+	bool port_bad; /* written, but no port: only while errors are looked for */
 	enum gw_config_initial initial;
 	const char *path; /* http, https: begins with '/' */
 	const char *host; /* http, https, grpc: the Host header; NULL: the address probed */
@@ -137,7 +137,7 @@ struct gw_config_check {
 	size_t rcode_count;
 	const char *answer;	  /* dns: an address or name that a record must have; NULL: any */
 	const char *grpc_service; /* grpc: NULL: the server as a whole */
-	struct gw_place place;	       /* file NULL: no healthcheck in the file */
+	struct gw_place place;	  /* file NULL: no healthcheck in the file */
 	struct gw_place timeout_place; /* file NULL: not written */
 	struct gw_place fast_interval_place;
 };
@@ -164,7 +164,7 @@ struct gw_config_backend {
 
 /* A backend that flips again and again is held down: runtime.h. */
 struct gw_config_damping {
-	uint32_t after; /* flips that are free; 0: no damping */
+	uint32_t after;	    /* flips that are free; 0: no damping */
 	uint32_t window_ms; /* staying up this long forgives them */
 	uint32_t hold_ms;   /* the first time; doubles with each flip more */
 	uint32_t hold_max_ms;
@@ -282,8 +282,9 @@ struct gw_config {
 	struct gw_config_service *services;
 	size_t service_count;
 	struct gw_config_service **services_by_name;
-	const char *state_dir;	 /* state file and the like */
-	const char *xdp_pin_dir; /* below a bpffs */
+	const char *state_dir;	    /* state file and the like */
+	const char *xdp_pin_dir;    /* below a bpffs */
+	uint32_t shutdown_drain_ms; /* how long SIGTERM waits for flows to end; 0: off */
 	struct gw_config_api api;
 	struct gw_config_listen metrics;
 	const char **files; /* every configuration file read, the main one first */

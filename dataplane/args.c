@@ -33,6 +33,8 @@ static const char usage[] =
 	"  --mbufs N          frame buffers (default: as many as ports and workers need)\n"
 	"  --poll MODE        adaptive: a worker without packets sleeps, a millisecond at most\n"
 	"                     (the default); busy: it never does\n"
+	"  --log-format FORMAT\n"
+	"                     text (the default) or json, one object a line\n"
 	"  -v, --verbose      say more in the log\n"
 	"  --version          print the version\n"
 	"  -h, --help         print this text\n"
@@ -177,7 +179,7 @@ static int set_poll(struct gw_args *args, const char *text)
 	return GW_ARGS_RUN;
 }
 
-enum { OPT_PORT = 256, OPT_CPUS, OPT_FLOWS, OPT_SOCKET, OPT_MBUFS, OPT_POLL, OPT_VERSION };
+enum { OPT_PORT = 256, OPT_CPUS, OPT_FLOWS, OPT_SOCKET, OPT_MBUFS, OPT_POLL, OPT_LOG, OPT_VERSION };
 
 static int apply(struct gw_args *args, int option)
 {
@@ -193,6 +195,10 @@ static int apply(struct gw_args *args, int option)
 		return GW_ARGS_RUN;
 	case OPT_MBUFS:
 		return set_mbufs(args, optarg);
+	case OPT_LOG:
+		return gw_log_format_parse(optarg, &args->log_format)
+			       ? wrong("--log-format %s: neither text nor json", optarg)
+			       : GW_ARGS_RUN;
 	case OPT_POLL:
 		return set_poll(args, optarg);
 	case 'v':
@@ -231,8 +237,10 @@ int gw_args_parse(struct gw_args *args, int argc, char **argv)
 		{"flows", required_argument, NULL, OPT_FLOWS},
 		{"socket", required_argument, NULL, OPT_SOCKET},
 		{"mbufs", required_argument, NULL, OPT_MBUFS},
-		{"poll", required_argument, NULL, OPT_POLL}, {"verbose", no_argument, NULL, 'v'},
-		{"version", no_argument, NULL, OPT_VERSION}, {"help", no_argument, NULL, 'h'}, {}};
+		{"poll", required_argument, NULL, OPT_POLL},
+		{"log-format", required_argument, NULL, OPT_LOG},
+		{"verbose", no_argument, NULL, 'v'}, {"version", no_argument, NULL, OPT_VERSION},
+		{"help", no_argument, NULL, 'h'}, {}};
 	int option;
 
 	*args = (struct gw_args){.flows = FLOWS_DEFAULT, .socket = GW_DATAPLANE_SOCKET};

@@ -2,6 +2,7 @@
 /* The command line of guideway-dataplane: ours up to "--", EAL's behind it. */
 #pragma once
 
+#include "base/log.h"
 #include "pipeline.h"
 #include "port.h"
 
@@ -15,6 +16,7 @@ struct gw_args {
 	unsigned int mbufs; /* 0: as many as ports and workers need */
 	bool busy_poll;
 	bool verbose;
+	enum gw_log_format log_format;
 	int eal_count; /* options behind "--" */
 	char **eal;
 };

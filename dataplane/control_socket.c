@@ -78,7 +78,7 @@ int gw_control_socket_open(struct gw_control_socket *control, const char *path, 
 	made.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (made.listener < 0)
 		return -errno;
-	mask = umask(0177);
+	mask = umask(0117); /* its group may: control need not be the same user */
 	error = bind(made.listener, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno
 											    : 0;
 	umask(mask);

@@ -10,6 +10,7 @@
 #include "eal.h"
 #include "engine.h"
 #include "host.h"
+#include "process.h"
 #include "stats.h"
 #include "steer.h"
 #include "sweeper.h"
@@ -42,6 +43,7 @@ struct program {
 	struct gw_host *host;
 	struct gw_steer *steer[GW_PORTS_MAX]; /* NULL: the port is not steered */
 	uint64_t steered;		      /* version of the snapshot they follow */
+	struct gw_process process;
 	int epoll;
 	int timer;
 	int signals;
@@ -74,6 +76,7 @@ static bool signal_ends(struct program *program)
 	if (read(program->signals, &info, sizeof(info)) != sizeof(info) || info.ssi_signo == SIGHUP)
 		return false;
 	gw_log_info("%s: stopping", strsignal((int)info.ssi_signo));
+	gw_process_stopping();
 	return true;
 }
 
@@ -241,8 +244,10 @@ static void on_timer(struct program *program)
 {
 	uint64_t times;
 
-	if (read(program->timer, &times, sizeof(times)) == sizeof(times))
-		gw_stats_update(&program->stats, program->engine);
+	if (read(program->timer, &times, sizeof(times)) != sizeof(times))
+		return;
+	gw_stats_update(&program->stats, program->engine);
+	gw_process_tick(&program->process, program->engine);
 }
 
 /* Until a signal ends it. Generations that readers may still hold are looked at more often. */
@@ -298,7 +303,10 @@ static int serve(struct program *program)
 	if (error)
 		goto out_stats;
 	error = start_threads(program);
+	if (!error)
+		error = gw_process_started();
 	if (!error) {
+		gw_process_ready(&program->process, "forwarding what guideway-control says");
 		gw_log_info("version %s: %u workers, %llu flows, listening at %s", GW_VERSION,
 			program->engine->worker_count,
 			(unsigned long long)gw_flow_table_capacity(&program->engine->flows),
@@ -345,6 +353,9 @@ static int run_program(int argc, char **argv)
 	if (status != GW_ARGS_RUN)
 		return status;
 	gw_log_open("guideway-dataplane", program.args.verbose ? GW_LOG_DEBUG : GW_LOG_INFO);
+	gw_log_format_set(program.args.log_format);
+	if (gw_process_restrict())
+		return 1;
 	error = open_signals(&program);
 	if (error) {
 		gw_log_error("signals: %s", strerror(-error));

@@ -103,6 +103,9 @@ int cli_try(struct cli *cli, const char *path, json_t *body, json_t **out);
 char *cli_escape(struct cli *cli, const char *text); /* free() it */
 void cli_client_free(struct cli_client *client);
 
+/* The line about the node's state, from its object. */
+void node_print(const json_t *node);
+
 /* Prints an answer as JSON, compact lines for streams. Both return CLI_DONE or CLI_FAILED. */
 int cli_print_json(const json_t *value);
 int cli_print_json_line(const json_t *value);
@@ -129,5 +132,7 @@ int cmd_config_plan(struct cli *cli, int count, char **words);
 int cmd_config_reload(struct cli *cli, int count, char **words);
 int cmd_config_dump(struct cli *cli, int count, char **words);
 int cmd_events(struct cli *cli, int count, char **words);
+int cmd_node_drain(struct cli *cli, int count, char **words);
+int cmd_node_undrain(struct cli *cli, int count, char **words);
 int cmd_dataplane_args(struct cli *cli, int count, char **words);
 int cmd_version(struct cli *cli, int count, char **words);

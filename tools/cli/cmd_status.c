@@ -56,6 +56,10 @@ static void status_print(const struct cli *cli, const json_t *status)
 		value_text(status, "node")[0] ? value_text(status, "node") : "unnamed",
 		value_integer(status, "pid"),
 		text_duration(value_integer(status, "uptime_ms"), uptime));
+	if (!json_is_true(json_object_get(json_object_get(status, "node_state"), "announces"))) {
+		fputs("node       ", stdout);
+		node_print(json_object_get(status, "node_state"));
+	}
 	printf("config     %s, read %s%s\n", value_text(config, "file"),
 		value_text(config, "loaded"),
 		json_is_true(json_object_get(config, "valid")) ? "" : "; the file is INVALID now");

@@ -52,6 +52,11 @@ const struct cli_command cli_commands[] = {
 		"the configuration in force, defaults filled in"},
 	{NULL, "events", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_FOLLOW | CLI_SINCE, cmd_events,
 		"what happened lately; --follow goes on"},
+	{"node", "drain", "", 0, 0, BACKEND_OPTIONS, cmd_node_drain,
+		"the node announces no address any more; flows that come go on; kept over "
+		"restarts"},
+	{"node", "undrain", "", 0, 0, BACKEND_OPTIONS, cmd_node_undrain,
+		"the node announces again what the file says"},
 	{NULL, "dataplane-args", "", 0, 0, CLI_CONFIG | CLI_STEER | CLI_JSON, cmd_dataplane_args,
 		"the arguments for guideway-dataplane that the file asks for"},
 	{NULL, "version", "", 0, 0, CLI_JSON, cmd_version, "the version of this program"},
