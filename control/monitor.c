@@ -1,47 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Watches: what is known of each backend, and what a new configuration makes of them. */
 #include "control/monitor.h"
 
-#include "base/log.h"
-#include "control/check.h"
+#include "control/monitor_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Backends asked in one millisecond when all are new. */
-#define FIRST_PROBES_PER_MS 2
-#define FIRST_SPREAD_MIN_MS 100
-
-struct watch {
-	struct gw_monitor *monitor;
-	char *id;
-	uint8_t address[16];
-	struct gw_health_track track;
-	const struct gw_config_pool *pool;	 /* of the configuration in use, */
-	const struct gw_config_backend *backend; /* both NULL while it is exchanged */
-	uv_timer_t timer;
-	struct gw_probe *probe; /* NULL: none under way */
-	uint64_t probe_started;
-};
-
-struct gw_monitor {
-	uv_loop_t *loop;
-	struct gw_checker *checker;
-	struct gw_monitor_events events;
-	struct watch **watches; /* sorted by id */
-	size_t count;
-	uint64_t random;
-	bool start_failed; /* said once, until a probe starts again */
-};
-
-static uint64_t random_below(struct gw_monitor *monitor, uint64_t limit)
-{
-	/* xorshift64: spreads timers, decides nothing. */
-	monitor->random ^= monitor->random << 13;
-	monitor->random ^= monitor->random >> 7;
-	monitor->random ^= monitor->random << 17;
-	return limit ? monitor->random % limit : 0;
-}
 
 static int watch_compare(const void *a, const void *b)
 {
@@ -74,60 +40,33 @@ static struct watch *watch_new(struct gw_monitor *monitor, const char *id)
 		return NULL;
 	}
 	watch->monitor = monitor;
-	uv_timer_init(monitor->loop, &watch->timer);
-	watch->timer.data = watch;
 	return watch;
-}
-
-static void watch_closed(uv_handle_t *handle)
-{
-	struct watch *watch = handle->data;
-
-	free(watch->id);
-	free(watch);
-}
-
-static void watch_stop(struct watch *watch)
-{
-	if (watch->probe)
-		watch->probe->ops->cancel(watch->probe);
-	watch->probe = NULL;
-	uv_timer_stop(&watch->timer);
 }
 
 static void watch_free(struct watch *watch)
 {
-	watch_stop(watch);
-	uv_close((uv_handle_t *)&watch->timer, watch_closed);
+	free(watch->id);
+	free(watch);
 }
 
-static void probe_begin(struct watch *watch);
-
-static void timer_ran_out(uv_timer_t *timer)
+static struct gw_health_rules watch_rules(const struct watch *watch)
 {
-	probe_begin(timer->data);
+	const struct gw_monitor_events *events = &watch->monitor->events;
+
+	return (struct gw_health_rules){
+		.rise = watch->pool->check.rise,
+		.fall = watch->pool->check.fall,
+		.presumed =
+			watch->track.health == GW_HEALTH_UNKNOWN &&
+			events->presumed(events->owner, watch->pool->name, watch->backend->name),
+	};
 }
 
-static void probe_schedule(struct watch *watch)
-{
-	struct gw_monitor *monitor = watch->monitor;
-	uint64_t interval = watch->pool->check.interval_ms;
-	uint64_t due = watch->probe_started + interval - random_below(monitor, interval / 20);
-	uint64_t now = uv_now(monitor->loop);
-
-	uv_timer_start(&watch->timer, timer_ran_out, due > now ? due - now : 0, 0);
-}
-
-static void result_take(struct watch *watch, bool success, const char *text)
+void watch_take(struct watch *watch, bool success, const char *text)
 {
 	const struct gw_monitor_events *events = &watch->monitor->events;
 	const char *pool = watch->pool->name, *name = watch->backend->name;
-	struct gw_health_rules rules = {
-		.rise = watch->pool->check.rise,
-		.fall = watch->pool->check.fall,
-		.presumed = watch->track.health == GW_HEALTH_UNKNOWN &&
-			    events->presumed(events->owner, pool, name),
-	};
+	struct gw_health_rules rules = watch_rules(watch);
 	struct gw_health_change change;
 
 	if (!success)
@@ -136,43 +75,13 @@ static void result_take(struct watch *watch, bool success, const char *text)
 		events->changed(events->owner, pool, name, &change);
 }
 
-static void probe_ended(void *owner, const struct gw_check_outcome *outcome)
+bool watch_in_transition(const struct watch *watch)
 {
-	struct watch *watch = owner;
+	const struct gw_health_track *track = &watch->track;
 
-	watch->probe = NULL;
-	result_take(watch, outcome->success, outcome->text);
-	probe_schedule(watch);
-}
-
-/* Our own want of something says nothing of the backend. */
-static bool error_is_ours(int error)
-{
-	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -ENOBUFS ||
-	       error == -EADDRNOTAVAIL || error == -EPERM || error == -EACCES;
-}
-
-static void probe_begin(struct watch *watch)
-{
-	const struct gw_check_ops *ops = gw_check_ops_find(watch->pool->check.type);
-	struct gw_check_target target = {.address = watch->address, .check = &watch->pool->check};
-	struct gw_monitor *monitor = watch->monitor;
-	int ret;
-
-	watch->probe_started = uv_now(monitor->loop);
-	ret = ops->start(monitor->checker, &target, probe_ended, watch, &watch->probe);
-	if (ret && error_is_ours(ret)) {
-		if (!monitor->start_failed)
-			gw_log_warning("cannot probe %s: %s; its health stays as it is", watch->id,
-				strerror(-ret));
-		monitor->start_failed = true;
-	} else if (ret) {
-		result_take(watch, false, uv_strerror(ret));
-	} else {
-		monitor->start_failed = false;
-		return;
-	}
-	probe_schedule(watch);
+	if (track->health == GW_HEALTH_UNKNOWN)
+		return true;
+	return track->streak && track->streak_of_success != (track->health == GW_HEALTH_UP);
 }
 
 static void address_changed(struct watch *watch)
@@ -189,148 +98,254 @@ static void address_changed(struct watch *watch)
 		events->changed(events->owner, watch->pool->name, watch->backend->name, &change);
 }
 
-static bool text_equal(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
+/* A change of configuration. */
 
-static bool check_equal(const struct gw_config_check *a, const struct gw_config_check *b)
-{
-	return a->type == b->type && a->via == b->via && a->interval_ms == b->interval_ms &&
-	       a->timeout_ms == b->timeout_ms && a->port == b->port &&
-	       text_equal(a->path, b->path) && text_equal(a->host, b->host) &&
-	       a->expect_count == b->expect_count &&
-	       !(a->expect_count &&
-		       memcmp(a->expect, b->expect, a->expect_count * sizeof(*a->expect)));
-}
-
-/* When the next probe of a watch begins whose rhythm is new. */
-static uint64_t first_delay(struct watch *watch)
-{
-	uint64_t spread = watch->monitor->count / FIRST_PROBES_PER_MS + FIRST_SPREAD_MIN_MS;
-
-	if (watch->track.health != GW_HEALTH_UNKNOWN || spread > watch->pool->check.interval_ms)
-		spread = watch->pool->check.interval_ms;
-	return random_below(watch->monitor, spread);
-}
-
-/* What a watch was before the configuration changed. */
-struct former {
-	const struct gw_config_check *check; /* NULL: it is new */
-	uint64_t due_ms;		     /* of its next probe */
+/* What a watch is to be. */
+struct plan {
+	struct watch *watch;
+	const struct gw_config_pool *pool;
+	const struct gw_config_backend *backend;
+	struct target_way way;
+	struct target *target; /* NULL: not checked */
 };
 
-static struct former watch_former(const struct watch *watch)
-{
-	struct former former = {.check = watch->pool ? &watch->pool->check : NULL};
+/* All that a change needs, made before anything is changed. */
+struct exchange {
+	struct plan *plans; /* one a backend; those with one address side by side */
+	size_t count;
+	struct watch **fresh; /* watches made for it */
+	size_t fresh_count;
+	struct target **targets; /* made for it */
+	size_t target_count;
+};
 
-	if (!watch->probe && uv_is_active((const uv_handle_t *)&watch->timer))
-		former.due_ms = uv_timer_get_due_in(&watch->timer);
-	return former;
+static void exchange_free(struct exchange *exchange)
+{
+	free(exchange->plans);
+	free(exchange->fresh);
+	free(exchange->targets);
 }
 
-static void watch_configure(struct watch *watch, const struct gw_config_pool *pool,
-	const struct gw_config_backend *backend)
+static void exchange_undo(struct exchange *exchange)
 {
-	const struct gw_monitor_events *events = &watch->monitor->events;
-	struct former former = watch_former(watch);
-	bool moved = former.check && memcmp(watch->address, backend->address, 16);
-	bool same = former.check && !moved && check_equal(former.check, &pool->check);
+	for (size_t i = 0; i < exchange->fresh_count; i++)
+		watch_free(exchange->fresh[i]);
+	for (size_t i = 0; i < exchange->target_count; i++)
+		target_free(exchange->targets[i]);
+	exchange_free(exchange);
+}
 
-	watch_stop(watch); /* a probe under way reads the old configuration */
-	memcpy(watch->address, backend->address, 16);
-	watch->pool = pool;
-	watch->backend = backend;
-	watch->track.health = events->known(events->owner, pool->name, backend->name);
+/* Brings plans whose probe may be the same beside each other. */
+static int plan_compare(const void *a, const void *b)
+{
+	const struct plan *left = a, *right = b;
+	int order = memcmp(&left->way, &right->way, sizeof(left->way));
+
+	if (!order)
+		order = (int)left->pool->check.port - (int)right->pool->check.port;
+	if (!order)
+		order = (int)left->pool->check.type - (int)right->pool->check.type;
+	return order ? order : strcmp(left->watch->id, right->watch->id);
+}
+
+static int plans_make(
+	struct gw_monitor *monitor, const struct gw_config *config, struct exchange *exchange)
+{
+	size_t room = 0;
+
+	for (size_t p = 0; p < config->pool_count; p++)
+		room += config->pools[p].backend_count;
+	exchange->plans = calloc(room + 1, sizeof(*exchange->plans));
+	exchange->fresh = calloc(room + 1, sizeof(*exchange->fresh));
+	exchange->targets = calloc(room + 1, sizeof(*exchange->targets));
+	if (!exchange->plans || !exchange->fresh || !exchange->targets)
+		return -ENOMEM;
+	for (size_t p = 0; p < config->pool_count; p++) {
+		const struct gw_config_pool *pool = &config->pools[p];
+
+		for (size_t b = 0; b < pool->backend_count; b++) {
+			struct plan *plan = &exchange->plans[exchange->count];
+
+			plan->pool = pool;
+			plan->backend = &pool->backends[b];
+			memcpy(plan->way.address, plan->backend->address, 16);
+			plan->watch = watch_find(monitor, plan->backend->id);
+			if (!plan->watch) {
+				plan->watch = watch_new(monitor, plan->backend->id);
+				if (!plan->watch)
+					return -ENOMEM;
+				exchange->fresh[exchange->fresh_count++] = plan->watch;
+			}
+			exchange->count++;
+		}
+	}
+	return 0;
+}
+
+/* Of the plans before this one, which are sorted, the one whose probe would be the same. */
+static struct target *target_shared(const struct exchange *exchange, size_t index)
+{
+	const struct plan *plan = &exchange->plans[index];
+
+	for (size_t i = index; i-- > 0;) {
+		const struct plan *other = &exchange->plans[i];
+
+		if (memcmp(&other->way, &plan->way, sizeof(plan->way)) ||
+			other->pool->check.port != plan->pool->check.port)
+			return NULL;
+		if (other->target && target_equal(&other->way, &other->pool->check, &plan->way,
+					     &plan->pool->check))
+			return other->target;
+	}
+	return NULL;
+}
+
+static int targets_choose(struct gw_monitor *monitor, struct exchange *exchange)
+{
+	for (size_t i = 0; i < exchange->count; i++) {
+		struct plan *plan = &exchange->plans[i];
+		const struct gw_config_check *check = &plan->pool->check;
+		struct target *former = plan->watch->target;
+
+		if (check->type == GW_CONFIG_CHECK_NONE)
+			continue;
+		plan->target = target_shared(exchange, i);
+		if (!plan->target && former &&
+			target_equal(&former->way, former->check, &plan->way, check))
+			plan->target = former;
+		if (plan->target)
+			continue;
+		plan->target = target_new(monitor);
+		if (!plan->target)
+			return -ENOMEM;
+		exchange->targets[exchange->target_count++] = plan->target;
+	}
+	return 0;
+}
+
+/* A watch takes over what the configuration says of it; the target is linked later. */
+static void watch_adopt(const struct plan *plan)
+{
+	struct watch *watch = plan->watch;
+	const struct gw_monitor_events *events = &watch->monitor->events;
+	bool moved = watch->pool && memcmp(watch->address, plan->backend->address, 16);
+
+	watch->pool = plan->pool;
+	watch->backend = plan->backend;
+	memcpy(watch->address, plan->backend->address, 16);
+	watch->track.health = events->known(events->owner, plan->pool->name, plan->backend->name);
 	if (moved)
 		address_changed(watch);
-	if (!same)
+	if (plan->target != watch->target)
 		watch->track.streak = 0;
-	if (pool->check.type != GW_CONFIG_CHECK_NONE)
-		uv_timer_start(
-			&watch->timer, timer_ran_out, same ? former.due_ms : first_delay(watch), 0);
 }
 
-static void watches_free(struct watch **watches, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		watch_free(watches[i]);
-	free(watches);
-}
+/* Old targets stand still with what was left of their rhythm in `left`; nobody is linked. */
+struct rest {
+	struct target *target;
+	uint64_t left;
+};
 
-static size_t backends_count(const struct gw_config *config)
+static size_t targets_stop(struct gw_monitor *monitor, struct rest *rests)
 {
 	size_t count = 0;
 
-	for (size_t p = 0; p < config->pool_count; p++)
-		count += config->pools[p].backend_count;
+	for (size_t i = 0; i < monitor->count; i++) {
+		struct target *target = monitor->watches[i]->target;
+
+		if (!target || target->watches != monitor->watches[i])
+			continue; /* only the first of those that share it */
+		rests[count++] = (struct rest){target, target_stop(target)};
+	}
+	for (size_t i = 0; i < count; i++)
+		rests[i].target->watches = NULL;
 	return count;
 }
 
-/* Watches for backends not yet known; NULL without memory. The known are in monitor->watches. */
-static struct watch **watches_make(
-	struct gw_monitor *monitor, const struct gw_config *config, size_t *made)
+static void watches_link(struct exchange *exchange)
 {
-	struct watch **new = calloc(backends_count(config) + 1, sizeof(*new));
-	size_t count = 0;
+	for (size_t i = exchange->count; i-- > 0;) {
+		struct plan *plan = &exchange->plans[i];
+		struct watch *watch = plan->watch;
 
-	for (size_t p = 0; new &&p < config->pool_count; p++)
-		for (size_t b = 0; b < config->pools[p].backend_count; b++) {
-			const char *id = config->pools[p].backends[b].id;
-
-			if (watch_find(monitor, id))
-				continue;
-			new[count] = watch_new(monitor, id);
-			if (!new[count++]) {
-				watches_free(new, count - 1);
-				return NULL;
-			}
-		}
-	*made = count;
-	return new;
+		watch->target = plan->target;
+		watch->next_of_target = NULL;
+		if (!plan->target)
+			continue;
+		watch->next_of_target = plan->target->watches;
+		plan->target->watches = watch;
+		plan->target->way = plan->way;
+		plan->target->check = &plan->pool->check;
+	}
 }
 
-/* The watches of this configuration, old and new, sorted; those no longer in it are freed. */
-static void watches_merge(struct gw_monitor *monitor, struct watch **all, size_t made)
+static bool target_known(const struct target *target)
 {
-	for (size_t i = 0; i < monitor->count; i++) {
-		if (monitor->watches[i]->backend)
-			all[made++] = monitor->watches[i];
+	for (const struct watch *watch = target->watches; watch; watch = watch->next_of_target)
+		if (watch->track.health != GW_HEALTH_UNKNOWN)
+			return true;
+	return false;
+}
+
+static void targets_start(struct exchange *exchange, struct rest *rests, size_t rest_count)
+{
+	for (size_t i = 0; i < rest_count; i++) {
+		if (rests[i].target->watches)
+			target_start(rests[i].target, true, rests[i].left);
 		else
-			watch_free(monitor->watches[i]);
+			target_free(rests[i].target);
 	}
-	qsort(all, made, sizeof(*all), watch_compare);
+	for (size_t i = 0; i < exchange->target_count; i++)
+		target_start(exchange->targets[i], target_known(exchange->targets[i]), UINT64_MAX);
+}
+
+/* The watches of this configuration, sorted; those no longer in it are freed. */
+static void watches_replace(
+	struct gw_monitor *monitor, struct exchange *exchange, struct watch **all)
+{
+	/* backend serves as a mark: who is not of the new configuration has none. */
+	for (size_t i = 0; i < monitor->count; i++)
+		monitor->watches[i]->backend = NULL;
+	for (size_t i = 0; i < exchange->count; i++) {
+		all[i] = exchange->plans[i].watch;
+		all[i]->backend = exchange->plans[i].backend;
+	}
+	for (size_t i = 0; i < monitor->count; i++)
+		if (!monitor->watches[i]->backend)
+			watch_free(monitor->watches[i]);
+	qsort(all, exchange->count, sizeof(*all), watch_compare);
 	free(monitor->watches);
 	monitor->watches = all;
-	monitor->count = made;
+	monitor->count = exchange->count;
 }
 
 int gw_monitor_configure(struct gw_monitor *monitor, const struct gw_config *config)
 {
-	struct watch **all;
-	size_t made = 0;
+	struct exchange exchange = {0};
+	struct watch **all = NULL;
+	struct rest *rests = calloc(monitor->count + 1, sizeof(*rests));
+	size_t rest_count;
+	int ret = rests ? plans_make(monitor, config, &exchange) : -ENOMEM;
 
-	all = watches_make(monitor, config, &made);
-	if (!all)
-		return -ENOMEM;
-	/* backend serves as a mark: who is not named by the new configuration has none. */
-	for (size_t i = 0; i < monitor->count; i++)
-		monitor->watches[i]->backend = NULL;
-	for (size_t p = 0; p < config->pool_count; p++)
-		for (size_t b = 0; b < config->pools[p].backend_count; b++) {
-			struct watch *old = watch_find(monitor, config->pools[p].backends[b].id);
-
-			if (old)
-				old->backend = &config->pools[p].backends[b];
-		}
-	watches_merge(monitor, all, made);
-	for (size_t p = 0; p < config->pool_count; p++)
-		for (size_t b = 0; b < config->pools[p].backend_count; b++) {
-			const struct gw_config_backend *backend = &config->pools[p].backends[b];
-
-			watch_configure(
-				watch_find(monitor, backend->id), &config->pools[p], backend);
-		}
+	if (!ret) {
+		qsort(exchange.plans, exchange.count, sizeof(*exchange.plans), plan_compare);
+		all = calloc(exchange.count + 1, sizeof(*all));
+		ret = all ? targets_choose(monitor, &exchange) : -ENOMEM;
+	}
+	if (ret) {
+		free(rests);
+		free(all);
+		exchange_undo(&exchange);
+		return ret;
+	}
+	rest_count = targets_stop(monitor, rests);
+	for (size_t i = 0; i < exchange.count; i++)
+		watch_adopt(&exchange.plans[i]);
+	watches_link(&exchange);
+	watches_replace(monitor, &exchange, all);
+	targets_start(&exchange, rests, rest_count);
+	free(rests);
+	exchange_free(&exchange);
 	return 0;
 }
 
@@ -357,7 +372,45 @@ void gw_monitor_free(struct gw_monitor *monitor)
 {
 	if (!monitor)
 		return;
-	watches_free(monitor->watches, monitor->count);
+	for (size_t i = 0; i < monitor->count; i++) {
+		struct target *target = monitor->watches[i]->target;
+
+		if (target && target->watches == monitor->watches[i])
+			target_free(target);
+	}
+	for (size_t i = 0; i < monitor->count; i++)
+		watch_free(monitor->watches[i]);
+	free(monitor->watches);
 	gw_checker_free(monitor->checker);
 	free(monitor);
+}
+
+bool gw_monitor_view(const struct gw_monitor *monitor, const char *pool, const char *name,
+	struct gw_monitor_view *view)
+{
+	char id[2 * GW_NAME_MAX + 2];
+	const struct watch *watch;
+	const struct target *target;
+
+	snprintf(id, sizeof(id), "%s/%s", pool, name);
+	watch = watch_find(monitor, id);
+	target = watch ? watch->target : NULL;
+	if (!target)
+		return false;
+	*view = (struct gw_monitor_view){.check = target->check,
+		.under_way = target->probe != NULL,
+		.due_in_ms = target->probe ? 0 : uv_timer_get_due_in(&target->timer),
+		.fast = target->fast,
+		.track = watch->track,
+		.rules = watch_rules(watch),
+		.durations = &watch->durations};
+	memcpy(view->address, target->way.address, 16);
+	for (const struct watch *each = target->watches; each; each = each->next_of_target)
+		view->shared_by++;
+	for (; view->answer_count < GW_ANSWERS_KEPT && view->answer_count < watch->answer_count;
+		view->answer_count++)
+		view->answers[view->answer_count] =
+			&watch->answers[(watch->answer_count - 1 - view->answer_count) %
+					GW_ANSWERS_KEPT];
+	return true;
 }
