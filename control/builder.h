@@ -53,6 +53,8 @@ struct gw_build_pool {
 	enum gw_encap encap;
 	bool keep_on_down;
 	uint16_t gue_port;
+	bool gue_checksum;
+	bool entropy;
 	uint16_t mtu;	   /* 0: the egress link's */
 	bool rebuilt;	   /* its table was made anew in this build */
 	uint64_t build_ns; /* how long that took */

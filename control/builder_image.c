@@ -31,10 +31,22 @@ static int hop_order(const void *a, const void *b)
 {
 	const struct gw_next_hop *left = a, *right = b;
 
-	return memcmp(&left->address, &right->address, sizeof(left->address));
+	int order = memcmp(&left->address, &right->address, sizeof(left->address));
+
+	return order ? order : left->flags - right->flags;
 }
 
-/* One next hop for each distinct backend address, sorted. */
+static struct gw_next_hop next_hop_of(
+	const struct gw_build_pool *pool, const struct gw_build_backend *backend)
+{
+	struct gw_next_hop hop = {.flags = pool->encap == GW_ENCAP_L2 ? GW_HOP_ON_LINK : 0};
+
+	memcpy(hop.address.bytes, backend->address, 16);
+	hop.family = gw_address_is_ipv4(&hop.address) ? GW_IPV4 : GW_IPV6;
+	return hop;
+}
+
+/* One next hop for each distinct backend address and way to reach it, sorted. */
 static int next_hops_make(struct build_job *job)
 {
 	const struct gw_build *build = job->build;
@@ -47,13 +59,10 @@ static int next_hops_make(struct build_job *job)
 	if (!hops)
 		return build_fail(job, -ENOMEM, "no memory for %zu next hops", room);
 	for (size_t p = 0; p < build->pool_count; p++) {
-		for (size_t b = 0; b < build->pools[p].backend_count; b++) {
-			struct gw_next_hop *hop = &hops[count++];
+		const struct gw_build_pool *pool = &build->pools[p];
 
-			memcpy(hop->address.bytes, build->pools[p].backends[b].address, 16);
-			hop->family = gw_address_is_ipv4(&hop->address) ? GW_IPV4 : GW_IPV6;
-			hop->mtu = build->pools[p].mtu;
-		}
+		for (size_t b = 0; b < pool->backend_count; b++)
+			hops[count++] = next_hop_of(pool, &pool->backends[b]);
 	}
 	qsort(hops, count, sizeof(*hops), hop_order);
 	for (size_t i = 0; i < count; i++)
@@ -72,13 +81,11 @@ static int next_hops_make(struct build_job *job)
 	return 0;
 }
 
-static uint32_t next_hop_find(const struct build_job *job, const uint8_t address[static 16])
+static uint32_t next_hop_find(const struct build_job *job, const struct gw_next_hop *key)
 {
-	struct gw_next_hop key;
-	const struct gw_next_hop *hop;
+	const struct gw_next_hop *hop =
+		bsearch(key, job->next_hops, job->next_hop_count, sizeof(*key), hop_order);
 
-	memcpy(key.address.bytes, address, 16);
-	hop = bsearch(&key, job->next_hops, job->next_hop_count, sizeof(key), hop_order);
 	return (uint32_t)(hop - job->next_hops);
 }
 
@@ -118,36 +125,64 @@ static struct gw_flow_timeouts timeouts_make(const struct gw_config_timeouts *ti
 		}};
 }
 
-static int backend_write(struct build_job *job, const struct gw_build_pool *pool,
+/*
+ * The outer source: the node's address, or with entropy the base of its prefix and how many bits of
+ * it vary, 32 at most. l2 has none: the unspecified address of the right family.
+ */
+static int source_write(struct build_job *job, const struct gw_build_pool *pool,
 	const struct gw_build_backend *backend, struct gw_backend *record)
 {
 	const struct gw_config_node *node = &job->input->config->node;
-	uint32_t hop = next_hop_find(job, backend->address);
-	bool ipv4 = job->next_hops[hop].family == GW_IPV4;
+	bool ipv4 = record->family == GW_IPV4;
+	const struct gw_prefix *prefix =
+		ipv4 ? &node->source_prefix_ipv4 : &node->source_prefix_ipv6;
+	bool has_prefix = ipv4 ? node->has_source_prefix_ipv4 : node->has_source_prefix_ipv6;
+	bool has_source = ipv4 ? node->has_source_ipv4 : node->has_source_ipv6;
 
-	if (pool->encap != GW_ENCAP_L2 && !(ipv4 ? node->has_source_ipv4 : node->has_source_ipv6))
+	if (pool->encap == GW_ENCAP_L2) {
+		if (ipv4)
+			gw_address_set_ipv4(&record->outer_source, (const uint8_t[4]){0});
+		return 0;
+	}
+	if (pool->entropy ? !has_prefix : !has_source)
 		return build_fail(job, -EINVAL,
-			"backend %s/%s needs an outer source address: set node.source_%s",
-			pool->name, backend->name, ipv4 ? "ipv4" : "ipv6");
+			"backend %s/%s needs an outer source address: set node.source_%s%s",
+			pool->name, backend->name, pool->entropy ? "prefix_" : "",
+			ipv4 ? "ipv4" : "ipv6");
+	if (pool->entropy) {
+		unsigned int bits = 128u - prefix->length;
+
+		memcpy(record->outer_source.bytes, prefix->address, 16);
+		record->source_bits = (uint8_t)(bits < 32 ? bits : 32);
+		record->flags |= GW_BACKEND_FLOW_LABEL;
+		return 0;
+	}
+	memcpy(record->outer_source.bytes, ipv4 ? node->source_ipv4 : node->source_ipv6, 16);
+	return 0;
+}
+
+static int backend_write(struct build_job *job, const struct gw_build_pool *pool,
+	const struct gw_build_backend *backend, struct gw_backend *record)
+{
+	struct gw_next_hop key = next_hop_of(pool, backend);
+	uint32_t hop = next_hop_find(job, &key);
+	uint8_t encap = (uint8_t)pool->encap;
+
 	*record = (struct gw_backend){
 		.pool = (uint16_t)pool->id,
 		.gue_port = GW_HTONS(pool->gue_port),
 		.next_hop = hop,
 		.state = (uint8_t)backend->effect.state,
-		.encap = (uint8_t)pool->encap,
-		.family = job->next_hops[hop].family,
-		.flags = pool->keep_on_down ? GW_BACKEND_KEEP_ON_DOWN : 0,
-		.mtu = pool->mtu ? pool->mtu : (uint16_t)job->next_hops[hop].mtu,
-		.overhead = (uint8_t)gw_encap_overhead_of(
-			(uint8_t)pool->encap, job->next_hops[hop].family),
+		.encap = encap,
+		.family = key.family,
+		.flags = (uint8_t)((pool->keep_on_down ? GW_BACKEND_KEEP_ON_DOWN : 0) |
+				   (pool->gue_checksum ? GW_BACKEND_GUE_CHECKSUM : 0)),
+		.mtu = (uint16_t)gw_mtu_lower(pool->mtu, job->next_hops[hop].mtu),
+		.overhead = (uint8_t)gw_encap_overhead_of(encap, key.family),
+		.outer_destination = key.address,
 		.link = job->next_hops[hop].link,
 	};
-	if (ipv4) /* l2 may have none: 0.0.0.0, of the right family all the same */
-		gw_address_set_ipv4(&record->outer_source, node->source_ipv4 + 12);
-	else
-		memcpy(record->outer_source.bytes, node->source_ipv6, 16);
-	memcpy(record->outer_destination.bytes, backend->address, 16);
-	return 0;
+	return source_write(job, pool, backend, record);
 }
 
 /* Pools, members and backends. */

@@ -99,6 +99,8 @@ static int pool_make(
 	pool->encap = (enum gw_encap)source->encap;
 	pool->keep_on_down = source->keep_on_down;
 	pool->gue_port = source->gue_port;
+	pool->gue_checksum = source->gue_checksum;
+	pool->entropy = source->entropy;
 	pool->mtu = source->mtu;
 	if (!pool->name || backends_make(job, source, pool) < 0 || members_make(job, pool) < 0)
 		return build_fail(job, -ENOMEM, "no memory for pool %s", source->name);

@@ -140,7 +140,8 @@ static const char *vip_unusable(const struct gw_prefix *prefix)
 	return address_unusable(prefix->address);
 }
 
-static void vip_bad(struct config_walk *walk, const yaml_node_t *node, const char *text, int error)
+static void prefix_bad(
+	struct config_walk *walk, const yaml_node_t *node, const char *text, int error)
 {
 	char quoted[CONFIG_QUOTE_MAX], masked[GW_PREFIX_TEXT];
 
@@ -159,6 +160,38 @@ static void vip_bad(struct config_walk *walk, const yaml_node_t *node, const cha
 	}
 }
 
+CONFIG_READER(config_read_source_prefix)
+{
+	unsigned int family = (unsigned int)key->min;
+	const char *text = config_text(walk, node), *why;
+	char quoted[CONFIG_QUOTE_MAX];
+	struct gw_prefix prefix;
+	bool given = true;
+	int error;
+
+	if (!text)
+		return false;
+	error = gw_prefix_parse(text, &prefix);
+	if (error) {
+		prefix_bad(walk, node, text, error);
+		return false;
+	}
+	why = address_unusable(prefix.address);
+	if (!why && is_ipv4(prefix.address) != (family == 4))
+		why = family == 4 ? "not an IPv4 prefix" : "not an IPv6 prefix";
+	if (!why && (prefix.length == 128 || prefix.length < (family == 4 ? 96 + 8 : 8)))
+		why = family == 4 ? "no prefix of length 8 to 31, within which a source could vary"
+				  : "no prefix of length 8 to 127, within which a source could "
+				    "vary";
+	if (why) {
+		config_bad(walk, node, "\"%s\" is %s", config_quote(text, quoted), why);
+		return false;
+	}
+	memcpy((char *)base + key->offset, &prefix, sizeof(prefix));
+	memcpy((char *)base + key->count_offset, &given, sizeof(given));
+	return true;
+}
+
 bool config_element_vip(struct config_walk *walk, yaml_node_t *node, void *item)
 {
 	struct gw_config_service_address *address = item;
@@ -171,7 +204,7 @@ bool config_element_vip(struct config_walk *walk, yaml_node_t *node, void *item)
 		return false;
 	error = gw_prefix_parse(text, &address->prefix);
 	if (error) {
-		vip_bad(walk, node, text, error);
+		prefix_bad(walk, node, text, error);
 		return false;
 	}
 	why = vip_unusable(&address->prefix);

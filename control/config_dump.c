@@ -36,6 +36,13 @@ static json_t *address(const uint8_t bytes[static 16])
 	return json_string(gw_address_format(bytes, words));
 }
 
+static json_t *prefix(const struct gw_prefix *value)
+{
+	char words[GW_PREFIX_TEXT];
+
+	return json_string(gw_prefix_format(value, words));
+}
+
 static json_t *node_json(const struct gw_config_node *node)
 {
 	json_t *out = json_object();
@@ -43,6 +50,10 @@ static json_t *node_json(const struct gw_config_node *node)
 	put(out, "name", text(node->name));
 	put(out, "source_ipv4", node->has_source_ipv4 ? address(node->source_ipv4) : NULL);
 	put(out, "source_ipv6", node->has_source_ipv6 ? address(node->source_ipv6) : NULL);
+	put(out, "source_prefix_ipv4",
+		node->has_source_prefix_ipv4 ? prefix(&node->source_prefix_ipv4) : NULL);
+	put(out, "source_prefix_ipv6",
+		node->has_source_prefix_ipv6 ? prefix(&node->source_prefix_ipv6) : NULL);
 	return out;
 }
 
@@ -191,6 +202,12 @@ static json_t *pool_json(const struct gw_config_pool *pool)
 
 	put(out, "name", text(pool->name));
 	put(out, "encap", text(gw_config_encap_name(pool->encap)));
+	if (pool->encap == GW_ENCAP_GUE) {
+		put(out, "gue_port", json_integer(pool->gue_port));
+		put(out, "gue_checksum", json_boolean(pool->gue_checksum));
+	}
+	put(out, "entropy", json_boolean(pool->entropy));
+	put(out, "mtu", pool->mtu ? json_integer(pool->mtu) : NULL);
 	put(out, "table_size", json_integer(pool->table_size));
 	put(out, "panic_below",
 		pool->panic_below ? json_sprintf("%u%%", pool->panic_below) : json_string("off"));
@@ -225,12 +242,8 @@ static json_t *service_json(const struct gw_config_service *service)
 	json_t *addresses = json_array();
 
 	put(out, "name", text(service->name));
-	for (size_t i = 0; i < service->address_count; i++) {
-		char words[GW_PREFIX_TEXT];
-
-		json_array_append_new(addresses,
-			json_string(gw_prefix_format(&service->addresses[i].prefix, words)));
-	}
+	for (size_t i = 0; i < service->address_count; i++)
+		json_array_append_new(addresses, prefix(&service->addresses[i].prefix));
 	put(out, "addresses", addresses);
 	put(out, "protocol", text(gw_config_protocol_name(service->protocol)));
 	put(out, "ports", ports_json(service));

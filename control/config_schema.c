@@ -41,8 +41,9 @@
 #define FLOWS_MAX      (1u << 28) /* 2 GiB of words */
 #define FLOW_TIMEOUT   .min = 1000, .max = GW_FLOW_TIMEOUT_MAX * 1000ull, .unit_ms = 1000
 #define LOCAL_PATH_MAX 4095
+#define MTU_MIN	       1280
 
-static const struct config_word bools_not_yet[] = {{"false", 0, NULL}, {"true", 1, NOT_YET}};
+static const struct config_word bools[] = {{"false", false, NULL}, {"true", true, NULL}};
 
 static const struct config_key node_keys[] = {
 	{"name", config_read_name, FIELD(gw_config_node, name)},
@@ -50,8 +51,10 @@ static const struct config_key node_keys[] = {
 		.count_offset = offsetof(struct gw_config_node, has_source_ipv4)},
 	{"source_ipv6", config_read_source, FIELD(gw_config_node, source_ipv6), .min = 6,
 		.count_offset = offsetof(struct gw_config_node, has_source_ipv6)},
-	{"source_prefix_ipv4", .refused = NOT_YET},
-	{"source_prefix_ipv6", .refused = NOT_YET},
+	{"source_prefix_ipv4", config_read_source_prefix, FIELD(gw_config_node, source_prefix_ipv4),
+		.min = 4, .count_offset = offsetof(struct gw_config_node, has_source_prefix_ipv4)},
+	{"source_prefix_ipv6", config_read_source_prefix, FIELD(gw_config_node, source_prefix_ipv6),
+		.min = 6, .count_offset = offsetof(struct gw_config_node, has_source_prefix_ipv6)},
 };
 static const struct config_section node = {node_keys, COUNT(node_keys)};
 
@@ -171,9 +174,9 @@ static const struct config_section backend = {
 
 static const struct config_word encaps[] = {
 	{"ipip", GW_ENCAP_IPIP, NULL},
-	{"gue", GW_ENCAP_GUE, NOT_YET},
-	{"gre", GW_ENCAP_GRE, NOT_YET},
-	{"l2", GW_ENCAP_L2, NOT_YET},
+	{"gue", GW_ENCAP_GUE, NULL},
+	{"gre", GW_ENCAP_GRE, NULL},
+	{"l2", GW_ENCAP_L2, NULL},
 };
 static const struct config_word on_downs[] = {{"reassign", false, NULL}, {"keep", true, NULL}};
 
@@ -191,11 +194,13 @@ static const struct config_key pool_keys[] = {
 		.section = &config_healthcheck},
 	{"backends", config_read_sections, LIST(gw_config_pool, backends, backend_count),
 		.section = &backend},
-	{"entropy", config_read_word, FIELD(gw_config_pool, entropy),
-		.words = WORDS(bools_not_yet)},
-	{"gue_port", .refused = NOT_YET},
-	{"gue_checksum", .refused = NOT_YET},
-	{"mtu", .refused = NOT_YET},
+	{"entropy", config_read_word, FIELD(gw_config_pool, entropy), .words = WORDS(bools),
+		PLACE(gw_config_pool, entropy_place)},
+	{"gue_port", config_read_number, FIELD(gw_config_pool, gue_port), .min = 1,
+		.max = UINT16_MAX},
+	{"gue_checksum", config_read_word, FIELD(gw_config_pool, gue_checksum),
+		.words = WORDS(bools)},
+	{"mtu", config_read_number, FIELD(gw_config_pool, mtu), .min = MTU_MIN, .max = UINT16_MAX},
 	{"members_file", .refused = NOT_YET},
 };
 
@@ -206,7 +211,27 @@ static void pool_init(struct config_walk *walk, void *base)
 	pool->table_size = GW_DEFAULT_TABLE_SIZE;
 	pool->drain_timeout_ms = 5 * MINUTE_MS;
 	pool->gue_port = 6080;
+	pool->gue_checksum = true;
 	pool->check = walk->config->default_check;
+}
+
+/* A key of another encapsulation would do nothing, so whoever wrote it meant something else. */
+static void pool_finish(struct config_walk *walk, yaml_node_t *mapping, void *base)
+{
+	static const char *const gue_keys[] = {"gue_port", "gue_checksum"};
+	const struct gw_config_pool *pool = base;
+	yaml_node_t *entropy = config_find(walk, mapping, "entropy");
+
+	for (size_t i = 0; i < COUNT(gue_keys) && pool->encap != GW_ENCAP_GUE; i++) {
+		yaml_node_t *value = config_find(walk, mapping, gue_keys[i]);
+
+		if (value)
+			config_bad_key(
+				walk, gue_keys[i], value, "has no meaning without encap: gue");
+	}
+	if (entropy && pool->entropy && pool->encap == GW_ENCAP_L2)
+		config_bad_key(walk, "entropy", entropy,
+			"has no meaning with encap l2, which has no outer source to vary");
 }
 
 static const struct config_section pool = {
@@ -214,6 +239,7 @@ static const struct config_section pool = {
 	.count = COUNT(pool_keys),
 	.size = sizeof(struct gw_config_pool),
 	.init = pool_init,
+	.finish = pool_finish,
 	PLACE(gw_config_pool, place),
 };
 

@@ -190,7 +190,7 @@ struct gw_config_pool {
 	uint8_t panic_below;	   /* per cent of healthy backends; 0: off */
 	bool keep_on_down;	   /* on_down: keep */
 	uint32_t drain_timeout_ms; /* 0: off, a draining backend is never disabled by time */
-	bool entropy;		   /* vary the outer source by flow */
+	bool entropy;		   /* vary the outer source by flow, and the IPv6 flow label */
 	uint16_t gue_port;
 	bool gue_checksum;
 	uint16_t mtu; /* 0: the egress interface's */
@@ -203,6 +203,7 @@ struct gw_config_pool {
 	struct gw_config_backend **by_name; /* backend_count, sorted by name */
 	struct gw_place place;
 	struct gw_place table_size_place; /* file NULL: not written */
+	struct gw_place entropy_place;	  /* file NULL: not written */
 };
 
 #define GW_CONFIG_PROTOCOL_ANY 0 /* otherwise IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP */

@@ -17,6 +17,7 @@ struct reached {
 	/* The entry's link is of this process's finding, so it may be cleared too. One adopted from
 	 * a former process goes on being used until there is a better answer. */
 	bool found;
+	bool on_link; /* l2: never by a router */
 };
 
 struct gw_xdp_links {
@@ -59,7 +60,7 @@ static void store_one(
 	struct gw_link link = {.flags = 0};
 	int port = -1;
 
-	if (resolved->state == GW_RESOLUTION_DONE)
+	if (resolved->state == GW_RESOLUTION_DONE && (resolved->on_link || !reached->on_link))
 		port = gw_xdp_port_add(links->object, links->ports, resolved->ifindex);
 	if (port >= 0) {
 		memcpy(link.destination_mac, resolved->destination_mac, 6);
@@ -169,6 +170,7 @@ int gw_xdp_links_follow(struct gw_xdp_links *links, const struct gw_snapshot *sn
 		memcpy(reached[count].address, backends[i].outer_destination.bytes, 16);
 		memcpy(addresses[count], reached[count].address, 16);
 		reached[count].mtu = backends[i].mtu;
+		reached[count].on_link = backends[i].encap == GW_ENCAP_L2;
 		reached[count].found = found_before(links, reached[count].address);
 		reached[count++].backend = (uint32_t)i;
 	}

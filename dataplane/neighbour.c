@@ -43,7 +43,8 @@ static void store(struct gw_neighbours *neighbours, uint32_t index,
 	struct gw_hop_entry *entry = &hops->entry[index];
 	struct gw_link link = {.flags = 0};
 
-	if (resolved->state == GW_RESOLUTION_DONE && port >= 0) {
+	if (resolved->state == GW_RESOLUTION_DONE && port >= 0 &&
+		(resolved->on_link || !(entry->flags & GW_HOP_ON_LINK))) {
 		memcpy(link.destination_mac, resolved->destination_mac,
 			sizeof(link.destination_mac));
 		memcpy(link.source_mac, neighbours->engine->port[port].mac.addr_bytes,
@@ -57,6 +58,27 @@ static void store(struct gw_neighbours *neighbours, uint32_t index,
 	if (resolved->mtu)
 		__atomic_store_n(&hops->live[index].mtu, resolved->mtu, __ATOMIC_RELAXED);
 	gw_next_hop_store(hops, index, &link);
+}
+
+/*
+ * The answer to each entry of its address: there may be one that must be on the link. The caller
+ * holds hops->lock. True when that one may not have it.
+ */
+static bool store_all(struct gw_neighbours *neighbours, const struct gw_resolved *resolved)
+{
+	struct gw_next_hops *hops = &neighbours->engine->hops;
+	int port = port_of(neighbours, resolved->ifindex);
+	struct gw_address address;
+	uint32_t any, on_link;
+
+	memcpy(address.bytes, resolved->address, sizeof(address.bytes));
+	any = gw_next_hop_find(hops, &address, 0);
+	on_link = gw_next_hop_find(hops, &address, GW_HOP_ON_LINK);
+	if (any)
+		store(neighbours, any, resolved, port);
+	if (on_link)
+		store(neighbours, on_link, resolved, port);
+	return on_link && resolved->state != GW_RESOLUTION_NO_ROUTE && !resolved->on_link;
 }
 
 static void tell(const struct gw_resolved *resolved, int port)
@@ -82,21 +104,28 @@ static void tell(const struct gw_resolved *resolved, int port)
 			resolved->destination_mac[4], resolved->destination_mac[5]);
 }
 
+static void tell_off_link(const struct gw_resolved *resolved)
+{
+	char address[GW_ADDRESS_TEXT], gateway[GW_ADDRESS_TEXT];
+
+	gw_log_warning("next hop %s: the kernel's route goes by the gateway %s, but a pool with "
+		       "encap l2 needs its backends on the link itself: it gets nothing",
+		gw_address_format(resolved->address, address),
+		gw_address_format(resolved->gateway, gateway));
+}
+
 static void on_change(void *owner, const struct gw_resolved *resolved)
 {
 	struct gw_neighbours *neighbours = owner;
 	struct gw_next_hops *hops = &neighbours->engine->hops;
-	struct gw_address address;
-	uint32_t index;
-	int port = port_of(neighbours, resolved->ifindex);
+	bool off_link;
 
-	memcpy(address.bytes, resolved->address, sizeof(address.bytes));
 	pthread_mutex_lock(&hops->lock);
-	index = gw_next_hop_find(hops, &address);
-	if (index)
-		store(neighbours, index, resolved, port);
+	off_link = store_all(neighbours, resolved);
 	pthread_mutex_unlock(&hops->lock);
-	tell(resolved, port);
+	tell(resolved, port_of(neighbours, resolved->ifindex));
+	if (off_link)
+		tell_off_link(resolved);
 }
 
 /* An entry made anew for an address that was tracked all along gets the answer without a change. */
@@ -109,13 +138,9 @@ static void store_known(
 	for (size_t i = 0; i < count; i++) {
 		const struct gw_resolved *resolved =
 			gw_resolver_get(neighbours->resolver, addresses[i]);
-		struct gw_address address;
-		uint32_t index;
 
-		memcpy(address.bytes, addresses[i], sizeof(address.bytes));
-		index = gw_next_hop_find(hops, &address);
-		if (index && resolved)
-			store(neighbours, index, resolved, port_of(neighbours, resolved->ifindex));
+		if (resolved)
+			store_all(neighbours, resolved);
 	}
 	pthread_mutex_unlock(&hops->lock);
 }

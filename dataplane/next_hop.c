@@ -43,11 +43,14 @@ static uint32_t *bucket_of(struct gw_next_hops *hops, const struct gw_address *a
 	return &hops->bucket[XXH3_64bits(address, sizeof(*address)) % BUCKETS];
 }
 
-uint32_t gw_next_hop_find(struct gw_next_hops *hops, const struct gw_address *address)
+uint32_t gw_next_hop_find(
+	struct gw_next_hops *hops, const struct gw_address *address, uint8_t flags)
 {
 	uint32_t index = *bucket_of(hops, address);
 
-	while (index && memcmp(&hops->entry[index].address, address, sizeof(*address)) != 0)
+	while (index &&
+		(hops->entry[index].flags != flags ||
+			memcmp(&hops->entry[index].address, address, sizeof(*address)) != 0))
 		index = hops->entry[index].chain;
 	return index;
 }
@@ -70,13 +73,15 @@ uint32_t gw_next_hop_take(struct gw_next_hops *hops, const struct gw_next_hop *h
 	uint32_t index;
 
 	pthread_mutex_lock(&hops->lock);
-	index = gw_next_hop_find(hops, &hint->address);
+	index = gw_next_hop_find(hops, &hint->address, hint->flags);
 	if (!index) {
 		index = claim(hops);
 		if (!index)
 			goto out;
-		hops->entry[index] = (struct gw_hop_entry){
-			.address = hint->address, .family = hint->family, .chain = *bucket};
+		hops->entry[index] = (struct gw_hop_entry){.address = hint->address,
+			.family = hint->family,
+			.flags = hint->flags,
+			.chain = *bucket};
 		*bucket = index;
 		hops->live[index].mtu = hint->mtu;
 		gw_next_hop_store(hops, index, &hint->link);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The live next hops: one entry per distinct underlay destination of the snapshot in force, found
- * by address, so that an entry and what is known about it outlive the snapshots that name it.
+ * by address and by how it may be reached, so that an entry and what is known about it outlive the
+ *snapshots that name it.
  *
  * Three parties:
  *	main          adds and removes entries when a snapshot comes (under `lock`); a new entry
@@ -38,7 +39,8 @@ struct gw_hop_entry {
 	uint32_t references; /* generations that name it; 0: the entry is free */
 	uint32_t chain;	     /* next entry with the same hash, or the next free one; 0: none */
 	uint8_t family;
-	uint8_t reserved[3];
+	uint8_t flags; /* GW_HOP_* */
+	uint8_t reserved[2];
 	uint32_t owner; /* free for neighbour.c's own bookkeeping; 0 when the entry is new */
 };
 
@@ -58,14 +60,15 @@ int gw_next_hops_init(struct gw_next_hops *hops);
 void gw_next_hops_fini(struct gw_next_hops *hops);
 
 /*
- * Finds or adds the entry of an address and takes a reference on it. A new entry starts with the
- * hint's link (when resolved) and MTU. Main only. Returns the entry's index, or 0 when all are
- * taken.
+ * Finds or adds the entry of an address and flags and takes a reference on it. A new entry starts
+ * with the hint's link (when resolved) and MTU. Main only. Returns the entry's index, or 0 when all
+ * are taken.
  */
 uint32_t gw_next_hop_take(struct gw_next_hops *hops, const struct gw_next_hop *hint);
 
-/* The entry of an address, 0 for none. The caller holds `lock`. */
-uint32_t gw_next_hop_find(struct gw_next_hops *hops, const struct gw_address *address);
+/* The entry of an address and its flags, 0 for none. The caller holds `lock`. */
+uint32_t gw_next_hop_find(
+	struct gw_next_hops *hops, const struct gw_address *address, uint8_t flags);
 
 /* Gives the reference back. Main only; index 0 is fine. */
 void gw_next_hop_drop(struct gw_next_hops *hops, uint32_t index);

@@ -188,6 +188,9 @@ static int check_next_hops(struct check *check)
 		if (hop->family != family)
 			return refuse(check, "next_hops[%llu]: family %u, but its address is IPv%u",
 				(unsigned long long)i, hop->family, family);
+		if (hop->flags & ~GW_HOP_ON_LINK)
+			return refuse(check, "next_hops[%llu]: flags %#x are none of those known",
+				(unsigned long long)i, hop->flags);
 		if (hop->mtu && (hop->mtu < 68 || hop->mtu > 65535))
 			return refuse(check, "next_hops[%llu]: mtu %u is not within 68 to 65535",
 				(unsigned long long)i, hop->mtu);

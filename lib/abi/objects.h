@@ -158,14 +158,20 @@ struct gw_backend {
 } __attribute__((aligned(GW_CACHE_LINE)));
 _Static_assert(sizeof(struct gw_backend) == GW_CACHE_LINE, "a backend is one cache line");
 
-/* One distinct underlay destination. A resolved link is a first answer; the datapath keeps it live.
+/* The destination itself must be on the link: never by a router, which would send it back (l2). */
+#define GW_HOP_ON_LINK 0x01
+
+/*
+ * One distinct underlay destination, and how it may be reached. A resolved link is a first answer;
+ * the datapath keeps it live.
  */
 struct gw_next_hop {
 	struct gw_link link;
 	struct gw_address address;
 	uint32_t mtu; /* 0: not known */
 	uint8_t family;
-	uint8_t reserved[11];
+	uint8_t flags; /* GW_HOP_* */
+	uint8_t reserved[10];
 };
 _Static_assert(sizeof(struct gw_next_hop) == 48, "next hop layout");
 

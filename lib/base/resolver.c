@@ -82,6 +82,7 @@ static void path_resolve(const struct gw_resolver *resolver, const struct target
 	resolved->state = GW_RESOLUTION_PENDING;
 	resolved->ifindex = neighbour->ifindex;
 	memcpy(resolved->gateway, neighbour->address.bytes, 16);
+	resolved->on_link = !address_compare(&neighbour->address, &target->address);
 	resolved->mtu = link->mtu;
 	if (target->route_mtu && target->route_mtu < link->mtu)
 		resolved->mtu = target->route_mtu;

@@ -26,6 +26,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ enum gw_resolution {
 };
 
 struct gw_resolved {
+	bool on_link;	     /* the gateway is the address itself: no router in between */
 	uint8_t address[16]; /* the tracked one; base/address.h */
 	uint8_t gateway[16]; /* whose link-layer address it is: a router's, or the address itself */
 	enum gw_resolution state;

@@ -12,6 +12,10 @@ and, if it needs one, a config.yaml. What must leave is written from the RFCs an
 taken from the program's own output.
 """
 
+import ipaddress
+import struct
+
+import xxhash
 from scapy.config import conf
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_NOP, IPOption_Timestamp
 from scapy.layers.inet6 import (
@@ -63,9 +67,9 @@ def inner(frame):
     return bytes(packet)[:length]
 
 
-def outer4(payload, proto, backend=B4, tos=0, flags="DF", ident=0):
+def outer4(payload, proto, backend=B4, tos=0, flags="DF", ident=0, src=LB4):
     return Ether(**TO_BACKEND) / IP(
-        src=LB4, dst=backend, ttl=64, proto=proto, tos=tos, flags=flags, id=ident
+        src=src, dst=backend, ttl=64, proto=proto, tos=tos, flags=flags, id=ident
     ) / Raw(payload)
 
 
@@ -82,3 +86,51 @@ def drop(reason, **more):
 
 
 HOST = dict(verdict="host", out=[], service=None)
+
+
+def flow_hash(frame):
+    """XXH3 of the frame's canonical key (design.md), by the library's own Python binding."""
+    packet = fixed(frame)
+    layer = packet[IPv6] if packet.type == 0x86DD else packet[IP]
+    sport, dport, protocol = ports(layer)
+    key = canonical(layer.src) + canonical(layer.dst) + struct.pack(">HHB3x", sport, dport, protocol)
+    return xxhash.xxh3_64_intdigest(key, seed=0)
+
+
+def canonical(address):
+    packed = ipaddress.ip_address(address).packed
+    return packed if len(packed) == 16 else bytes(10) + b"\xff\xff" + packed
+
+
+def ports(layer):
+    for kind, number in ((TCP, 6), (UDP, 17), (SCTP, 132)):
+        if kind in layer:
+            return layer[kind].sport, layer[kind].dport, number
+    return 0, 0, layer.proto if isinstance(layer, IP) else layer.nh
+
+
+def gue_port(frame):
+    """The source port of a flow's GUE packets."""
+    return 0xC000 | flow_hash(frame) >> 50
+
+
+def gue4(frame, backend, dport=6080, **outer):
+    """In UDP over IPv4, checksum 0."""
+    udp = bytes(UDP(sport=gue_port(frame), dport=dport, len=8 + len(inner(frame)), chksum=0))
+    return outer4(udp + inner(frame), proto=17, backend=backend, **outer)
+
+
+def gue6(frame, backend, dport=6080, chksum=None, fl=0, src=LB6, tc=0):
+    """In UDP over IPv6; the checksum is scapy's unless one is given."""
+    ip = IPv6(src=src, dst=backend, hlim=64, tc=tc, fl=fl)
+    return Ether(**TO_BACKEND) / ip / UDP(sport=gue_port(frame), dport=dport, chksum=chksum) / Raw(inner(frame))
+
+
+def gre(frame):
+    """GRE's header without options and what it carries (RFC 2784)."""
+    return bytes.fromhex("00000800" if inner(frame)[0] >> 4 == 4 else "000086dd") + inner(frame)
+
+
+def l2(frame):
+    """The packet as it is, in a frame of our own."""
+    return Ether(**TO_BACKEND, type=0x0800 if inner(frame)[0] >> 4 == 4 else 0x86DD) / Raw(inner(frame))

@@ -53,12 +53,6 @@ static void what_this_version_lacks_is_refused_by_name(void)
 #define LACKS(keys, path)                                                                          \
 	EXPECT_ERRORS(CONFIG_HEAD "pools: [{name: web, " keys "}]\n",                              \
 		{"pools[web]." path, "is not available in this version"})
-	LACKS("encap: @gue", "encap");
-	LACKS("encap: @gre", "encap");
-	LACKS("encap: @l2", "encap");
-	LACKS("entropy: @true", "entropy");
-	LACKS("gue_port: @6080", "gue_port");
-	LACKS("mtu: @1500", "mtu");
 	LACKS("members_file: @/etc/members", "members_file");
 	LACKS("healthcheck: {type: tcp, port: 80, via: @tunnel}", "healthcheck.via");
 	EXPECT_ERRORS(CONFIG_HEAD CONFIG_POOL
