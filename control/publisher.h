@@ -40,9 +40,12 @@ const uint16_t *gw_snapshot_slots(const struct gw_snapshot *snapshot, size_t pos
 
 /*
  * The image with the tables of the pools whose position is true in `wanted` (NULL: all) and the
- * others "as before". image_write fills image_size bytes, aligned to 8.
+ * others "as before". image_write fills image_size bytes, aligned to 8; image_front only what
+ * lies before the tables: the snapshot's own size.
  */
 size_t gw_snapshot_image_size(const struct gw_snapshot *snapshot, const bool *wanted);
+void gw_snapshot_image_front(
+	const struct gw_snapshot *snapshot, const bool *wanted, struct gw_snapshot_header *image);
 void gw_snapshot_image_write(
 	const struct gw_snapshot *snapshot, const bool *wanted, struct gw_snapshot_header *image);
 

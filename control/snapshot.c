@@ -67,7 +67,7 @@ size_t gw_snapshot_image_size(const struct gw_snapshot *snapshot, const bool *wa
 	return size;
 }
 
-void gw_snapshot_image_write(
+void gw_snapshot_image_front(
 	const struct gw_snapshot *snapshot, const bool *wanted, struct gw_snapshot_header *image)
 {
 	size_t front = front_size(snapshot), at = front;
@@ -78,11 +78,22 @@ void gw_snapshot_image_write(
 		pools[i].table_offset = 0;
 		if (!table_wanted(snapshot, wanted, i))
 			continue;
-		memcpy((char *)image + at, gw_snapshot_slots(snapshot, i),
-			pools[i].table_size * sizeof(uint16_t));
 		pools[i].table_offset = at;
 		at += table_bytes(&pools[i]);
 	}
 	image->total_size = at;
 	image->tables = (struct gw_section){at > front ? front : 0, at - front};
+}
+
+void gw_snapshot_image_write(
+	const struct gw_snapshot *snapshot, const bool *wanted, struct gw_snapshot_header *image)
+{
+	const struct gw_pool *pools = (const void *)((char *)image + snapshot->data->pools.offset);
+
+	gw_snapshot_image_front(snapshot, wanted, image);
+	for (size_t i = 0; i < image->pools.count; i++)
+		if (pools[i].table_offset)
+			memcpy((char *)image + pools[i].table_offset,
+				gw_snapshot_slots(snapshot, i),
+				pools[i].table_size * sizeof(uint16_t));
 }

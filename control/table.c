@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define DIGEST_CHUNK 65536u
+#define DIGEST_CHUNK 16384u
 /* Fewer tables than this are made sooner than a thread is started. */
 #define ORDERS_PER_THREAD 4u
 
@@ -40,35 +40,51 @@ void gw_pool_table_unref(struct gw_pool_table *table)
 	free(table);
 }
 
+/*
+ * The members' keys with their NULs, each at the start of a row; rows are as long as the longest
+ * needs, in whole steps of KEY_STEP. A digest copies whole steps, which costs less than copying
+ * what is needed.
+ */
+struct keys {
+	char *rows;
+	size_t *lengths;
+	size_t row;
+};
+
+#define KEY_STEP 16u
+
+static int keys_init(struct keys *keys, const struct gw_pool_table_member *members, uint32_t count)
+{
+	keys->lengths = malloc(count * sizeof(*keys->lengths));
+	for (uint32_t i = 0; keys->lengths && i < count; i++) {
+		keys->lengths[i] = strlen(members[i].key) + 1;
+		keys->row = keys->lengths[i] > keys->row ? keys->lengths[i] : keys->row;
+	}
+	keys->row = (keys->row + KEY_STEP - 1) / KEY_STEP * KEY_STEP;
+	keys->rows = keys->lengths ? calloc(count, keys->row) : NULL;
+	for (uint32_t i = 0; keys->rows && i < count; i++)
+		memcpy(keys->rows + i * keys->row, members[i].key, keys->lengths[i]);
+	return keys->rows ? 0 : -ENOMEM;
+}
+
 /* XXH3-128 over little-endian u32 size, then for every slot the member's key and its NUL. */
-static int digest_make(struct gw_pool_table *table, const struct gw_pool_table_member *members)
+static void digest_compute(
+	struct gw_pool_table *table, const struct keys *keys, XXH3_state_t *state, char *chunk)
 {
 	const uint32_t size = table->size;
 	const uint8_t head[4] = {
 		(uint8_t)size, (uint8_t)(size >> 8), (uint8_t)(size >> 16), (uint8_t)(size >> 24)};
-	XXH3_state_t *state = XXH3_createState();
-	size_t *lengths = malloc(table->member_count * sizeof(*lengths)), most = 0, used = 0;
 	XXH128_canonical_t canonical;
-	char *chunk = NULL;
+	size_t used = 0;
 
-	for (uint32_t i = 0; lengths && i < table->member_count; i++) {
-		lengths[i] = strlen(members[i].key) + 1;
-		most = lengths[i] > most ? lengths[i] : most;
-	}
-	if (lengths)
-		chunk = malloc(DIGEST_CHUNK + most);
-	if (!state || !chunk) {
-		XXH3_freeState(state);
-		free(lengths);
-		return -ENOMEM;
-	}
 	XXH3_128bits_reset(state);
 	XXH3_128bits_update(state, head, sizeof(head));
 	for (uint32_t slot = 0; slot < size; slot++) {
-		uint16_t member = table->slots[slot];
+		const char *row = keys->rows + table->slots[slot] * keys->row;
 
-		memcpy(chunk + used, members[member].key, lengths[member]);
-		used += lengths[member];
+		for (size_t at = 0; at < keys->row; at += KEY_STEP)
+			memcpy(chunk + used + at, row + at, KEY_STEP);
+		used += keys->lengths[table->slots[slot]];
 		if (used >= DIGEST_CHUNK) {
 			XXH3_128bits_update(state, chunk, used);
 			used = 0;
@@ -77,10 +93,24 @@ static int digest_make(struct gw_pool_table *table, const struct gw_pool_table_m
 	XXH3_128bits_update(state, chunk, used);
 	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
 	memcpy(table->digest.bytes, canonical.digest, sizeof(table->digest.bytes));
+}
+
+static int digest_make(struct gw_pool_table *table, const struct gw_pool_table_member *members)
+{
+	XXH3_state_t *state = XXH3_createState();
+	struct keys keys = {0};
+	int status = keys_init(&keys, members, table->member_count);
+	char *chunk = status ? NULL : malloc(DIGEST_CHUNK + keys.row);
+
+	if (state && chunk)
+		digest_compute(table, &keys, state, chunk);
+	else
+		status = -ENOMEM;
 	XXH3_freeState(state);
-	free(lengths);
 	free(chunk);
-	return 0;
+	free(keys.rows);
+	free(keys.lengths);
+	return status;
 }
 
 /* Fills an empty table. */

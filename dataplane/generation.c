@@ -26,6 +26,7 @@ static struct gw_table *table_copy(
 {
 	const uint16_t *slot = (const void *)((const uint8_t *)image + pool->table_offset);
 	struct gw_table *table = gw_memory_alloc(table_bytes(pool->table_size), socket);
+	uint16_t most = 0;
 
 	if (!table)
 		return NULL;
@@ -34,9 +35,9 @@ static struct gw_table *table_copy(
 	table->socket = socket;
 	table->digest = pool->digest;
 	memcpy(table->slot, slot, pool->table_size * sizeof(*slot));
-	for (uint32_t i = 0; i < table->size; i++)
-		if (slot[i] > table->slot_max)
-			table->slot_max = slot[i];
+	for (uint32_t i = 0; i < pool->table_size; i++)
+		most = slot[i] > most ? slot[i] : most;
+	table->slot_max = most;
 	return table;
 }
 

@@ -121,7 +121,8 @@ static const void *map_sealed(int fd, size_t *size, struct gw_message_snapshot_r
 		return NULL;
 	}
 	*size = (size_t)status.st_size;
-	data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* All of it is read at once: one call instead of a fault every few pages. */
+	data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (data == MAP_FAILED) {
 		answer(reply, GW_SNAPSHOT_NO_MEMORY, "mapping %zu bytes: %s", *size,
 			strerror(errno));

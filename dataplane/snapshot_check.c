@@ -303,8 +303,15 @@ static int check_members(struct check *check, const struct gw_pool *pool)
 static int check_table(struct check *check, const struct gw_pool *pool)
 {
 	const uint16_t *slot = (const void *)(check->data + pool->table_offset);
+	uint16_t most = 0;
 
 	if (!pool->table_offset)
+		return 0;
+	/* The largest of many is found many at a time; which slot is bad is only asked if one is.
+	 */
+	for (uint32_t i = 0; i < pool->table_size; i++)
+		most = slot[i] > most ? slot[i] : most;
+	if (most < pool->member_count)
 		return 0;
 	for (uint32_t i = 0; i < pool->table_size; i++)
 		if (slot[i] >= pool->member_count)

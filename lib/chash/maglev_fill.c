@@ -8,13 +8,15 @@
  * free. Weights decide who has a turn: in iteration i, from 1, a member whose i * w is below its
  * target sits out; otherwise its target grows by the largest w, w being weight / sum as doubles.
  *
- * Three things make it fast, and none changes a slot:
+ * Four things make it fast, and none changes a slot:
  *
  * - Free slots are bits of a map that stays in the first cache levels, and the members that have a
  *   turn in an iteration look for their slots together: one step each, those that met a taken slot
  *   one step more, and so on, without a branch a processor could guess wrong. Then they take what
  *   they found in their order; whoever finds it gone, because an earlier one of this iteration took
  *   it, walks on from there, as he would have done anyway.
+ * - Where members are few, each looks many steps of its own permutation ahead instead and keeps the
+ *   free slots it found; seldom is one of them gone when its turn comes.
  * - When few slots are left, walking a permutation until it meets one of them is long; instead the
  *   distance to each free slot is computed, (slot - at) / skip modulo the size, and the nearest
  *   wins.
@@ -47,6 +49,7 @@ struct fill {
 	uint32_t *vacant; /* the free slots, once few are left; NULL before */
 	uint32_t *who;	  /* whose turn it is in this iteration, in order */
 	struct maglev_search search;
+	struct maglev_ahead *ahead; /* of each turn, while members are few; NULL otherwise */
 	uint32_t left;
 	uint32_t tail; /* where few begins */
 };
@@ -67,6 +70,27 @@ static void search_choose(void)
 	if (__builtin_cpu_supports("avx512dq"))
 		search_code = &maglev_search_avx512;
 #endif
+}
+
+/* Fewer than this do not look for slots together. */
+#define ROUND_MIN 16
+
+static int ahead_init(struct fill *fill, const struct maglev_turn *turns, uint32_t count)
+{
+	uint32_t size = fill->slots->size;
+
+	fill->ahead = calloc(count, sizeof(*fill->ahead));
+	if (!fill->ahead)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		struct maglev_ahead *ahead = &fill->ahead[i];
+
+		ahead->at = turns[i].at;
+		for (uint32_t k = 0; k < MAGLEV_AHEAD; k++)
+			ahead->way[k] = (uint32_t)((uint64_t)k * turns[i].skip % size);
+		ahead->step = (uint32_t)((uint64_t)MAGLEV_AHEAD * turns[i].skip % size);
+	}
+	return 0;
 }
 
 static int fill_init(struct fill *fill, const struct maglev_slots *slots, uint32_t count)
@@ -92,6 +116,7 @@ static void fill_free(struct fill *fill)
 {
 	free(fill->taken);
 	free(fill->vacant);
+	free(fill->ahead);
 	free(fill->who);
 }
 
@@ -126,6 +151,20 @@ static inline void turn_walk(struct fill *fill, struct maglev_turn *turn)
 	fill_take(fill, turn, at);
 }
 
+/* The next of what was found ahead that is still free: the permutation's next free slot. */
+static inline void turn_ahead(
+	struct fill *fill, struct maglev_turn *turn, struct maglev_ahead *ahead)
+{
+	uint32_t slot;
+
+	do {
+		while (ahead->first == ahead->count)
+			search_code->ahead(fill->taken, fill->slots->size, ahead);
+		slot = ahead->found[ahead->first++];
+	} while (fill_taken(fill, slot));
+	fill_take(fill, turn, slot);
+}
+
 static int tail_begin(struct fill *fill)
 {
 	uint32_t found = 0, size = fill->slots->size;
@@ -157,10 +196,13 @@ static void tail_turn(struct fill *fill, struct maglev_turn *turn)
 }
 
 /* One turn. Returns 1 when the table is full, 0 when not, or -ENOMEM. */
-static inline int fill_turn(struct fill *fill, struct maglev_turn *turn)
+static inline int fill_turn(struct fill *fill, struct maglev_turn *turn, struct maglev_ahead *ahead)
 {
 	if (fill->left > fill->tail) {
-		turn_walk(fill, turn);
+		if (ahead)
+			turn_ahead(fill, turn, ahead);
+		else
+			turn_walk(fill, turn);
 		return fill->left == 0;
 	}
 	if (!fill->vacant && tail_begin(fill) < 0)
@@ -192,9 +234,6 @@ static void round_take(
 	fill->left -= count;
 }
 
-/* Fewer than this walk one by one as fast. */
-#define ROUND_MIN 16
-
 /*
  * How many look for slots together: at most a quarter of the slots left, so that seldom two find
  * the same.
@@ -222,7 +261,7 @@ static int round_run(struct fill *fill, struct maglev_turn *turns, uint32_t coun
 			continue;
 		}
 		size = 1;
-		status = fill_turn(fill, &turns[*who]);
+		status = fill_turn(fill, &turns[*who], fill->ahead ? &fill->ahead[*who] : NULL);
 	}
 	return status;
 }
@@ -401,6 +440,8 @@ int maglev_fill(struct maglev_turn *turns, uint32_t count, const struct maglev_s
 	status = fill_init(&fill, slots, count);
 	double most = shares_init(shares, turns, count, &equal);
 
+	if (!status && count < ROUND_MIN)
+		status = ahead_init(&fill, turns, count);
 	/* count * most questions are asked for each yes. */
 	if (!status && equal)
 		status = fill_equal(&fill, turns, count);

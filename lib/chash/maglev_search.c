@@ -93,6 +93,22 @@ static void turns_search(const struct maglev_search *search, const uint32_t *tak
 		last_search(search, taken, whole, turns, busy);
 }
 
+static void slots_ahead(const uint32_t *taken, uint32_t size, struct maglev_ahead *ahead)
+{
+	const __m512i whole = _mm512_set1_epi32((int)size);
+	__m512i at =
+		_mm512_add_epi32(_mm512_loadu_si512(ahead->way), _mm512_set1_epi32((int)ahead->at));
+	__mmask16 met;
+
+	at = _mm512_min_epu32(at, _mm512_sub_epi32(at, whole));
+	met = slots_taken(taken, at, 0xffff);
+	_mm512_storeu_si512(ahead->found, _mm512_maskz_compress_epi32((__mmask16)~met, at));
+	ahead->first = 0;
+	ahead->count = MAGLEV_AHEAD - (uint32_t)__builtin_popcount(met);
+	ahead->at += ahead->step;
+	ahead->at -= ahead->at >= size ? size : 0;
+}
+
 /*
  * Distances of eight slots: (slot - at) * inverse modulo size, by a quotient in floating point that
  * is exact or one off; the minimum with what is one size more or less mends it, for what is below
@@ -191,6 +207,23 @@ static void turns_search(const struct maglev_search *search, const uint32_t *tak
 	}
 }
 
+static void slots_ahead(const uint32_t *taken, uint32_t size, struct maglev_ahead *ahead)
+{
+	uint32_t free = 0;
+
+	for (uint32_t i = 0; i < MAGLEV_AHEAD; i++) {
+		uint32_t at = ahead->at + ahead->way[i];
+
+		at -= at >= size ? size : 0;
+		ahead->found[free] = at;
+		free += !slot_taken(taken, at);
+	}
+	ahead->first = 0;
+	ahead->count = free;
+	ahead->at += ahead->step;
+	ahead->at -= ahead->at >= size ? size : 0;
+}
+
 #endif
 
-const struct maglev_search_code KERNEL = {turns_search, slot_nearest};
+const struct maglev_search_code KERNEL = {turns_search, slot_nearest, slots_ahead};
