@@ -187,13 +187,13 @@ static void hello_says_what_the_dataplane_has(void)
 	stop();
 }
 
-static void the_socket_is_the_owners_alone(void)
+static void the_socket_is_the_owners_and_his_groups(void)
 {
 	struct stat status;
 
 	start();
 	CU_ASSERT_EQUAL(stat(path, &status), 0);
-	CU_ASSERT_EQUAL(status.st_mode & 0777, 0600);
+	CU_ASSERT_EQUAL(status.st_mode & 0777, 0660);
 	stop();
 }
 
@@ -419,7 +419,7 @@ static void whoever_reads_no_replies_loses_the_connection(void)
 
 static const struct gw_test tests[] = {
 	GW_TEST(hello_says_what_the_dataplane_has),
-	GW_TEST(the_socket_is_the_owners_alone),
+	GW_TEST(the_socket_is_the_owners_and_his_groups),
 	GW_TEST(a_second_server_is_refused_and_a_stale_socket_taken_over),
 	GW_TEST(a_snapshot_a_flow_and_statistics_are_answered),
 	GW_TEST(a_newer_connection_replaces_the_older),
