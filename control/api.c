@@ -25,6 +25,7 @@ static const struct route routes[] = {
 	{"GET", "/v1/services", api_services},
 	{"GET", "/v1/services/*", api_service},
 	{"GET", "/v1/backends", api_backends},
+	{"GET", "/v1/backends/*/*/explain", api_backend_explain},
 	{"GET", "/v1/backends/*/*", api_backend},
 	{"POST", "/v1/backends/*/*", api_backend_change},
 	{"GET", "/v1/overrides", api_overrides},

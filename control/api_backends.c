@@ -43,6 +43,12 @@ static json_t *traffic_json(json_t *object, const struct gw_publisher_stats *sta
 	return object;
 }
 
+/* Whole unless it is rising (slow_start). */
+static json_t *weight_json(uint32_t weight, uint32_t scale)
+{
+	return weight % scale ? json_real((double)weight / scale) : json_integer(weight / scale);
+}
+
 json_t *api_backend_json(struct gw_daemon *daemon, const struct gw_build_pool *pool,
 	const struct gw_build_backend *backend, const struct gw_publisher_stats *stats)
 {
@@ -50,12 +56,13 @@ json_t *api_backend_json(struct gw_daemon *daemon, const struct gw_build_pool *p
 	const struct gw_runtime_backend *known =
 		gw_runtime_find(gw_state_runtime(daemon->state), pool->name, backend->name);
 	char address[GW_ADDRESS_TEXT];
-	json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f}", "pool",
+	json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:I, s:f}", "pool",
 		pool->name, "name", backend->name, "address",
 		gw_address_format(backend->address, address), "state",
 		gw_backend_state_name(effect->state), "health", gw_health_name(effect->health),
 		"weight", (json_int_t)effect->base_weight, "effective_weight",
-		(json_int_t)effect->weight, "slots", (json_int_t)backend->slots, "share",
+		weight_json(effect->weight, pool->effect.scale), "slots",
+		(json_int_t)backend->slots, "share",
 		pool->member_count ? (double)backend->slots / pool->table_size : 0.0);
 
 	traffic_json(object, stats, backend->id);
@@ -65,6 +72,7 @@ json_t *api_backend_json(struct gw_daemon *daemon, const struct gw_build_pool *p
 		object, "last_failure_at", api_time(known ? known->last_failure_ms : 0));
 	json_object_set_new(object, "reason", json_string(gw_reason_text(effect->reason)));
 	json_object_set_new(object, "drain_until", api_time(effect->drain_until_ms));
+	json_object_set_new(object, "held_until", api_time(effect->held_until_ms));
 	json_object_set_new(object, "override",
 		override_given(known) ? override_json(&known->override) : json_null());
 	json_object_set_new(object, "key", api_text(backend->key));
@@ -96,7 +104,7 @@ void api_backends(struct gw_daemon *daemon, const struct api_call *call, struct 
 	reply->body = list;
 }
 
-static const struct gw_build_backend *backend_find(struct gw_daemon *daemon,
+const struct gw_build_backend *api_backend_find(struct gw_daemon *daemon,
 	const struct api_call *call, const struct gw_build_pool **pool, struct gw_api_reply *reply)
 {
 	*pool = gw_build_pool_find(daemon->build, call->words[0]);
@@ -114,7 +122,7 @@ static const struct gw_build_backend *backend_find(struct gw_daemon *daemon,
 void api_backend(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
 {
 	const struct gw_build_pool *pool;
-	const struct gw_build_backend *backend = backend_find(daemon, call, &pool, reply);
+	const struct gw_build_backend *backend = api_backend_find(daemon, call, &pool, reply);
 	struct gw_publisher_stats stats;
 
 	if (!backend)
@@ -232,7 +240,7 @@ void api_backend_change(
 	json_t *body;
 	int ret;
 
-	if (!backend_find(daemon, call, &pool, reply))
+	if (!api_backend_find(daemon, call, &pool, reply))
 		return;
 	body = api_body(call, reply);
 	if (!body)

@@ -38,6 +38,10 @@ json_t *api_time(int64_t wall_ms);
 /* A text as it came from outside: null when NULL or empty, invalid UTF-8 as '?'. */
 json_t *api_text(const char *text);
 
+/* The backend that the call's two words name; NULL after a 404 was answered. */
+const struct gw_build_backend *api_backend_find(struct gw_daemon *daemon,
+	const struct api_call *call, const struct gw_build_pool **pool, struct gw_api_reply *reply);
+
 /* One element of `backend list`. */
 json_t *api_backend_json(struct gw_daemon *daemon, const struct gw_build_pool *pool,
 	const struct gw_build_backend *backend, const struct gw_publisher_stats *stats);
@@ -50,6 +54,8 @@ void api_backends(
 	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_backend(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_backend_change(
+	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
+void api_backend_explain(
 	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);
 void api_overrides(
 	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply);

@@ -78,7 +78,9 @@ static bool table_as_before(const struct gw_build_pool *pool, const struct gw_bu
 		const struct gw_build_backend *is = &pool->backends[pool->members[i]];
 		const struct gw_build_backend *was = &before->backends[before->members[i]];
 
-		if (is->effect.weight != was->effect.weight || strcmp(is->key, was->key) != 0)
+		if ((uint64_t)is->effect.weight * before->effect.scale !=
+				(uint64_t)was->effect.weight * pool->effect.scale ||
+			strcmp(is->key, was->key) != 0)
 			return false;
 	}
 	return true;

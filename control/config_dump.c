@@ -195,6 +195,45 @@ static json_t *backend_json(const struct gw_config_backend *backend)
 	return out;
 }
 
+static json_t *damping_json(const struct gw_config_damping *damping)
+{
+	json_t *out;
+
+	if (!damping->after)
+		return json_string("off");
+	out = json_object();
+	put(out, "after", json_integer(damping->after));
+	put(out, "window", duration(damping->window_ms));
+	put(out, "hold", duration(damping->hold_ms));
+	put(out, "hold_max", duration(damping->hold_max_ms));
+	return out;
+}
+
+static json_t *slow_start_json(const struct gw_config_slow_start *start)
+{
+	json_t *out;
+
+	if (!start->duration_ms)
+		return json_string("off");
+	out = json_object();
+	put(out, "duration", duration(start->duration_ms));
+	put(out, "from", json_sprintf("%u%%", start->from));
+	put(out, "steps", json_integer(start->steps));
+	return out;
+}
+
+static json_t *enter_limit_json(const struct gw_config_enter_limit *limit)
+{
+	json_t *out;
+
+	if (!limit->count)
+		return json_string("off");
+	out = json_object();
+	put(out, "count", json_integer(limit->count));
+	put(out, "per", duration(limit->per_ms));
+	return out;
+}
+
 static json_t *pool_json(const struct gw_config_pool *pool)
 {
 	json_t *out = json_object();
@@ -215,6 +254,9 @@ static json_t *pool_json(const struct gw_config_pool *pool)
 	put(out, "drain_timeout",
 		pool->drain_timeout_ms ? duration(pool->drain_timeout_ms) : json_string("off"));
 	put(out, "healthcheck", check_json(&pool->check));
+	put(out, "damping", damping_json(&pool->damping));
+	put(out, "slow_start", slow_start_json(&pool->slow_start));
+	put(out, "enter_limit", enter_limit_json(&pool->enter_limit));
 	for (size_t i = 0; i < pool->backend_count; i++)
 		json_array_append_new(backends, backend_json(&pool->backends[i]));
 	put(out, "backends", backends);
@@ -273,6 +315,10 @@ json_t *gw_config_dump(const struct gw_config *config)
 	put(out, "dataplane", dataplane_json(&config->dataplane));
 	put(out, "xdp", json_pack("{s:s}", "pin_dir", config->xdp_pin_dir));
 	put(out, "timeouts", timeouts_json(&config->timeouts));
+	if (config->hooks.program)
+		put(out, "hooks",
+			json_pack("{s:s, s:o}", "transition", config->hooks.program, "timeout",
+				duration(config->hooks.timeout_ms)));
 	put(out, "state_dir", text(config->state_dir));
 	put(out, "shutdown",
 		json_pack("{s:o}", "drain",

@@ -5,6 +5,7 @@
  */
 #include "config_check.h"
 #include "config_healthcheck.h"
+#include "config_rules.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -112,5 +113,6 @@ void config_pools_check(struct config_walk *walk)
 		entropy_check(walk, pool);
 		table_check(walk, pool);
 		config_healthcheck_check(walk, pool);
+		config_rules_check(walk, pool);
 	}
 }

@@ -12,6 +12,7 @@
 #include "config_api.h"
 #include "config_healthcheck.h"
 #include "config_load.h"
+#include "config_rules.h"
 #include "config_values.h"
 
 #include <netinet/in.h>
@@ -192,6 +193,12 @@ static const struct config_key pool_keys[] = {
 		.min = 1000, .max = 24 * HOUR_MS},
 	{"healthcheck", config_read_section, FIELD(gw_config_pool, check),
 		.section = &config_healthcheck},
+	{"damping", config_read_off_rules, FIELD(gw_config_pool, damping),
+		.section = &config_damping},
+	{"slow_start", config_read_off_rules, FIELD(gw_config_pool, slow_start),
+		.section = &config_slow_start},
+	{"enter_limit", config_read_off_rules, FIELD(gw_config_pool, enter_limit),
+		.section = &config_enter_limit},
 	{"backends", config_read_sections, LIST(gw_config_pool, backends, backend_count),
 		.section = &backend},
 	{"entropy", config_read_word, FIELD(gw_config_pool, entropy), .words = WORDS(bools),
@@ -213,6 +220,7 @@ static void pool_init(struct config_walk *walk, void *base)
 	pool->gue_port = 6080;
 	pool->gue_checksum = true;
 	pool->check = walk->config->default_check;
+	config_rules_defaults(pool);
 }
 
 /* A key of another encapsulation would do nothing, so whoever wrote it meant something else. */
@@ -339,6 +347,7 @@ static const struct config_key root_keys[] = {
 	{"xdp", config_read_section, .section = &xdp},
 	{"timeouts", config_read_section, FIELD(gw_config, timeouts), .section = &timeouts},
 	{"defaults", config_read_section, .section = &defaults},
+	{"hooks", config_read_section, FIELD(gw_config, hooks), .section = &config_hooks},
 	{"pools", config_read_sections, LIST(gw_config, pools, pool_count), .section = &pool},
 	{"services", config_read_sections, LIST(gw_config, services, service_count),
 		.section = &service},
@@ -364,6 +373,7 @@ void config_defaults_set(struct gw_config *config)
 		.fragment_ms = 2000,
 	};
 	config_healthcheck_defaults(&config->default_check);
+	config->hooks.timeout_ms = 10000;
 	config->state_dir = "/var/lib/guideway";
 	config->xdp_pin_dir = "/sys/fs/bpf/guideway";
 	config->api.control.path = "/run/guideway/control.sock";

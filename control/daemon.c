@@ -31,7 +31,8 @@ const char *gw_daemon_dataplane_socket(const struct gw_daemon *daemon)
 
 const char *gw_daemon_api_socket(const struct gw_daemon *daemon)
 {
-	return daemon->options.api_socket ? daemon->options.api_socket : daemon->config->api.control.path;
+	return daemon->options.api_socket ? daemon->options.api_socket
+					  : daemon->config->api.control.path;
 }
 
 /* What the monitor asks and reports. */
@@ -153,6 +154,7 @@ void gw_daemon_stop(struct gw_daemon *daemon, const char *why)
 	gw_events_add(daemon->events, "stop", "", "", "", "%s; the datapath forwards on", why);
 	gw_api_server_close(daemon->api);
 	gw_monitor_free(daemon->monitor);
+	gw_hook_close(daemon->hook);
 	if (daemon->publisher)
 		daemon->publisher->ops->close(daemon->publisher);
 	gw_state_writer_close(daemon->writer);
@@ -268,6 +270,21 @@ static int api_open(struct gw_daemon *daemon)
 	return ret;
 }
 
+/* Transitions are told to the hook; what the daemon does for itself is not one. */
+static void event_heard(void *owner, int64_t time_ms, const char *kind, const char *subject,
+	const char *from, const char *to, const char *why)
+{
+	static const char *const ours[] = {"publish", "start", "stop", "reload"};
+	struct gw_daemon *daemon = owner;
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (!strcmp(kind, ours[i]))
+			return;
+	if (!daemon->stopping)
+		gw_hook_run(daemon->hook,
+			&(struct gw_hook_event){time_ms, kind, subject, from, to, why});
+}
+
 static int monitor_open(struct gw_daemon *daemon)
 {
 	const struct gw_monitor_events events = {
@@ -277,8 +294,14 @@ static int monitor_open(struct gw_daemon *daemon)
 		.changed = health_changed,
 		.failed = probe_failed,
 	};
-	int ret = gw_monitor_new(daemon->loop, &events, &daemon->monitor);
+	int ret = gw_hook_new(daemon->loop, &daemon->hook);
 
+	if (!ret)
+		ret = gw_hook_configure(daemon->hook, &daemon->config->hooks);
+	if (!ret)
+		gw_events_listen(daemon->events, event_heard, daemon);
+	if (!ret)
+		ret = gw_monitor_new(daemon->loop, &events, &daemon->monitor);
 	if (!ret)
 		ret = gw_monitor_configure(daemon->monitor, daemon->config);
 	if (ret)

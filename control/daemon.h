@@ -19,6 +19,7 @@
 #include "control/api_server.h"
 #include "control/builder.h"
 #include "control/events.h"
+#include "control/hook.h"
 #include "control/model.h"
 #include "control/monitor.h"
 #include "control/node.h"
@@ -77,6 +78,7 @@ struct gw_daemon {
 	struct gw_state_writer *writer;
 	struct gw_events *events;
 	struct gw_monitor *monitor;
+	struct gw_hook *hook;
 	struct gw_publisher *publisher;
 	struct gw_api_server *api;
 	struct gw_build *build; /* the newest: published, in force once the datapath says so */
@@ -129,6 +131,9 @@ int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build, in
 int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *config,
 	uint64_t version, bool newcomers_up, struct gw_build **out,
 	char error[static GW_BUILD_ERROR]);
+
+/* daemon_tell.c: events for what a build changes beside daemon->build. */
+void gw_daemon_tell(struct gw_daemon *daemon, const struct gw_build *build);
 
 /* Reads the file again. Returns 0, or -EINVAL with the errors in daemon->load. `why`: "SIGHUP". */
 int gw_daemon_reload(struct gw_daemon *daemon, const char *why);

@@ -45,59 +45,12 @@ static void deadline_arm(struct gw_daemon *daemon, int64_t built_ms)
 	uv_timer_start(&daemon->deadline_timer, deadline_timer_ran_out, (uint64_t)wait, 0);
 }
 
-/* Backends that changed state by the clock alone are told here; the others were already. */
-static void drains_tell(struct gw_daemon *daemon, const struct gw_build *build)
-{
-	for (size_t p = 0; daemon->build && p < build->pool_count; p++) {
-		const struct gw_build_pool *pool = &build->pools[p];
-		const struct gw_build_pool *old = gw_build_pool_find(daemon->build, pool->name);
-
-		for (size_t b = 0; old && b < pool->backend_count; b++) {
-			const struct gw_build_backend *backend = &pool->backends[b], *former;
-			char subject[2 * GW_NAME_MAX + 2];
-
-			former = gw_build_backend_at(daemon->build, backend->id, NULL);
-			if (!former || backend->effect.reason != GW_REASON_DRAIN_OVER ||
-				former->effect.reason == GW_REASON_DRAIN_OVER)
-				continue;
-			snprintf(subject, sizeof(subject), "%s/%s", pool->name, backend->name);
-			gw_events_add(daemon->events, "drain", subject, "drain", "disabled",
-				"drain_timeout is over");
-		}
-	}
-}
-
-static void pools_tell(struct gw_daemon *daemon, const struct gw_build *build)
-{
-	for (size_t p = 0; p < build->pool_count; p++) {
-		const struct gw_build_pool *pool = &build->pools[p];
-		const struct gw_build_pool *old =
-			daemon->build ? gw_build_pool_find(daemon->build, pool->name) : NULL;
-
-		if (!pool->member_count && (!old || old->member_count))
-			gw_events_warn(daemon->events, "pool", pool->name, old ? "serving" : "",
-				"empty", "no eligible backend: new flows are dropped");
-		else if (pool->member_count && old && !old->member_count)
-			gw_events_add(daemon->events, "pool", pool->name, "empty", "serving",
-				"%u of %zu backends", pool->member_count, pool->backend_count);
-		if (pool->effect.panic && (!old || !old->effect.panic))
-			gw_events_warn(daemon->events, "pool", pool->name, "", "panic",
-				"%u of %u backends healthy: all that are not disabled are used",
-				pool->effect.healthy, pool->effect.not_disabled);
-		else if (!pool->effect.panic && old && old->effect.panic)
-			gw_events_add(daemon->events, "pool", pool->name, "panic", "normal",
-				"%u of %u backends healthy", pool->effect.healthy,
-				pool->effect.not_disabled);
-	}
-}
-
 int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build, int64_t built_ms)
 {
 	struct gw_build *former = daemon->build;
 	int ret;
 
-	drains_tell(daemon, build);
-	pools_tell(daemon, build);
+	gw_daemon_tell(daemon, build);
 	daemon->build = build;
 	ret = daemon->publisher->ops->publish(daemon->publisher, build->snapshot);
 	if (ret)
@@ -128,6 +81,7 @@ int gw_daemon_publish(struct gw_daemon *daemon)
 	int ret;
 
 	daemon->build_due = false;
+	gw_runtime_advance(gw_state_runtime(daemon->state), input.now_ms);
 	ret = gw_build_make(&input, &build, error);
 	if (ret) {
 		if (!daemon->build_failed)
@@ -175,6 +129,8 @@ int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *conf
 		ret = gw_runtime_apply(runtime, config, now, NULL, NULL);
 	if (!ret && newcomers_up)
 		newcomers_set_up(runtime, gw_state_runtime(daemon->state), now);
+	else if (!ret)
+		gw_runtime_advance(runtime, now);
 	if (!ret)
 		ret = gw_build_make(
 			&(struct gw_build_input){

@@ -84,9 +84,14 @@ int gw_daemon_identities_take(
 	int ret =
 		gw_ids_assign(gw_state_ids(daemon->state), config, gw_clock_boot_ms(), ids_changed);
 
-	return ret ? ret
-		   : gw_runtime_apply(gw_state_runtime(daemon->state), config, gw_clock_wall_ms(),
-			     override_ended, daemon);
+	int64_t now_ms = gw_clock_wall_ms();
+
+	if (!ret)
+		ret = gw_runtime_apply(
+			gw_state_runtime(daemon->state), config, now_ms, override_ended, daemon);
+	if (!ret) /* as the trial build of a reload did on its copy */
+		gw_runtime_advance(gw_state_runtime(daemon->state), now_ms);
+	return ret;
 }
 
 static bool text_differs(const char *a, const char *b)
@@ -125,7 +130,8 @@ static void fixed_tell(const struct gw_daemon *daemon, const struct gw_config *n
 			       "that",
 			new->dataplane.path == GW_CONFIG_PATH_DPDK ? "guideway-dataplane"
 								   : "guideway-control");
-	if (!daemon->options.api_socket && text_differs(old->api.control.path, new->api.control.path))
+	if (!daemon->options.api_socket &&
+		text_differs(old->api.control.path, new->api.control.path))
 		gw_log_warning("api.unix changed to %s: restart guideway-control for that",
 			new->api.control.path ? new->api.control.path : "off");
 	if (!daemon->options.state_dir && text_differs(old->state_dir, new->state_dir))
@@ -144,6 +150,8 @@ static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
 	if (ret)
 		return ret;
 	ret = gw_monitor_configure(daemon->monitor, config);
+	if (!ret)
+		ret = gw_hook_configure(daemon->hook, &config->hooks);
 	if (ret)
 		return ret;
 	fixed_tell(daemon, config);

@@ -20,6 +20,8 @@ struct event {
 /* Event number n lies in ring[n % GW_EVENTS_KEPT]; numbers start at 1. */
 struct gw_events {
 	uint64_t next;
+	gw_events_heard *heard; /* may be NULL */
+	void *owner;
 	struct event ring[GW_EVENTS_KEPT];
 };
 
@@ -30,6 +32,12 @@ struct gw_events *gw_events_new(void)
 	if (events)
 		events->next = 1;
 	return events;
+}
+
+void gw_events_listen(struct gw_events *events, gw_events_heard *heard, void *owner)
+{
+	events->heard = heard;
+	events->owner = owner;
 }
 
 void gw_events_free(struct gw_events *events)
@@ -85,6 +93,9 @@ static void event_add(struct gw_events *events, enum gw_log_level level, const c
 		if ((unsigned char)*c >= 0x80)
 			*c = '?';
 	event_log(event, level);
+	if (events->heard)
+		events->heard(events->owner, event->time_ms, event->kind, event->subject,
+			event->from, event->to, event->why);
 }
 
 void gw_events_add(struct gw_events *events, const char *kind, const char *subject,

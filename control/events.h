@@ -19,6 +19,11 @@ struct gw_events;
 struct gw_events *gw_events_new(void);
 void gw_events_free(struct gw_events *events); /* NULL is fine */
 
+/* Called for each event, after it was logged; texts are borrowed. */
+typedef void gw_events_heard(void *owner, int64_t time_ms, const char *kind, const char *subject,
+	const char *from, const char *to, const char *why);
+void gw_events_listen(struct gw_events *events, gw_events_heard *heard, void *owner);
+
 /*
  * kind: "health", "override", "reload", "publish", "datapath", "start", "stop". subject: "web/b1";
  * may be empty, as may from and to. why is a printf format.

@@ -30,3 +30,24 @@ bool gw_health_feed(struct gw_health_track *track, const struct gw_health_rules 
 	track->health = verdict;
 	return true;
 }
+
+char *gw_health_next(const struct gw_health_track *track, const struct gw_health_rules *rules,
+	char text[static GW_HEALTH_CAUSE])
+{
+	bool up = track->health == GW_HEALTH_UP;
+	uint16_t needed = up ? rules->fall : rules->rise;
+	uint16_t seen = track->streak && track->streak_of_success != up ? track->streak : 0;
+	const char *what = up ? "failure" : "success", *many = up ? "failures" : "successes";
+	const char *end = up ? "down" : "up", *verb = up ? "take" : "bring";
+	unsigned int left = needed > seen ? (unsigned int)(needed - seen) : 1u;
+
+	if (track->health == GW_HEALTH_UNKNOWN && rules->presumed)
+		snprintf(text, GW_HEALTH_CAUSE, "not judged yet; the next answer decides");
+	else if (left == 1)
+		snprintf(text, GW_HEALTH_CAUSE, "%u of %u %s; the next %s %ss it %s", seen, needed,
+			many, what, verb, end);
+	else
+		snprintf(text, GW_HEALTH_CAUSE, "%u of %u %s; %u more in a row %s it %s", seen,
+			needed, many, left, verb, end);
+	return text;
+}

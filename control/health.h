@@ -41,3 +41,7 @@ struct gw_health_change {
 /* One more result; text says what it was. True, and *change filled, when the health changes. */
 bool gw_health_feed(struct gw_health_track *track, const struct gw_health_rules *rules,
 	bool success, const char *text, struct gw_health_change *change);
+
+/* "2 of 3 failures; the next failure takes it down": what brings the next change. Returns text. */
+char *gw_health_next(const struct gw_health_track *track, const struct gw_health_rules *rules,
+	char text[static GW_HEALTH_CAUSE]);

@@ -258,12 +258,12 @@ static int table_backend_add(
 {
 	char address[GW_ADDRESS_TEXT];
 
-	return json_array_append_new(
-		array, json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:f}", "name", backend->name, "address",
-			       gw_address_format(backend->address, address), "key", backend->key,
-			       "state", gw_backend_state_name(backend->effect.state), "weight",
-			       (json_int_t)backend->effect.weight, "slots",
-			       (json_int_t)backend->slots, "share", slot_share(pool, backend)));
+	return json_array_append_new(array,
+		json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:f}", "name", backend->name, "address",
+			gw_address_format(backend->address, address), "key", backend->key, "state",
+			gw_backend_state_name(backend->effect.state), "weight",
+			(json_int_t)(backend->effect.member ? backend->effect.base_weight : 0),
+			"slots", (json_int_t)backend->slots, "share", slot_share(pool, backend)));
 }
 
 /* Members in the table's order, so that a slot's number is a position here; then the others. */

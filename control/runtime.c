@@ -135,6 +135,11 @@ static void override_trim(struct gw_runtime_backend *entry)
 		entry->override = (struct gw_override){0};
 }
 
+static bool initial_presumed(enum gw_config_initial initial, bool new_pool)
+{
+	return initial == GW_CONFIG_INITIAL_AUTO ? new_pool : initial == GW_CONFIG_INITIAL_UP;
+}
+
 /* What the file says now, on top of what was known (entry holds that, or zeroes for a new one). */
 static void entry_update(struct gw_runtime_backend *entry, const struct gw_config_pool *pool,
 	const struct gw_config_backend *backend, bool known, bool new_pool, int64_t now_ms)
@@ -151,8 +156,17 @@ static void entry_update(struct gw_runtime_backend *entry, const struct gw_confi
 		entry->presumed = false;
 	}
 	/* A pool that was not checked until now served; it goes on until a check says otherwise. */
-	if (checked && ((known && !moved && !entry->checked) || (!known && new_pool)))
+	if (checked && known && !moved && !entry->checked)
 		entry->presumed = true;
+	else if (checked && (!known || moved))
+		entry->presumed = initial_presumed(pool->check.initial, !known && new_pool);
+	if (!known)
+		entry->fresh = new_pool;
+	if (moved) {
+		entry->flips = 0;
+		entry->held_until_ms = 0;
+		entry->entered = false;
+	}
 	override->has_state &= override->file_state == backend->state;
 	override->has_weight &= override->file_weight == backend->weight;
 	override_trim(entry);
@@ -161,6 +175,9 @@ static void entry_update(struct gw_runtime_backend *entry, const struct gw_confi
 	entry->file_weight = backend->weight;
 	entry->checked = checked;
 	entry->drain_timeout_ms = pool->drain_timeout_ms;
+	entry->damping = pool->damping;
+	entry->slow_start = pool->slow_start;
+	entry->enter_limit = pool->enter_limit;
 	drain_update(entry, now_ms);
 }
 
@@ -254,6 +271,8 @@ int gw_runtime_set_health(struct gw_runtime *runtime, const char *pool, const ch
 	}
 	if (entry->health == health)
 		return 0;
+	if (health == GW_HEALTH_DOWN && entry->health == GW_HEALTH_UP)
+		runtime_flip_note(entry, now_ms);
 	entry->health = health;
 	entry->health_since_ms = now_ms;
 	entry->since_ms = now_ms;
@@ -298,6 +317,14 @@ int gw_runtime_override_state(struct gw_runtime *runtime, const char *pool, cons
 
 	if (!entry)
 		return -ENOENT;
+	if (state == GW_CONFIG_ACTIVE && runtime_held(entry, now_ms)) {
+		/* Whoever enables it wants it now. */
+		entry->held_until_ms = 0;
+		entry->flips = 0;
+		entry->since_ms = now_ms;
+		if (wanted_state(entry) == state)
+			return 1;
+	}
 	/* A drain said again keeps its deadline. */
 	if (wanted_state(entry) == state)
 		return 0;
@@ -335,19 +362,4 @@ int gw_runtime_override_clear(
 	entry->since_ms = now_ms;
 	drain_update(entry, now_ms);
 	return 1;
-}
-
-int64_t gw_runtime_next_deadline(const struct gw_runtime *runtime, int64_t now_ms)
-{
-	int64_t next = 0;
-
-	for (size_t i = 0; i < runtime->count; i++) {
-		const struct gw_runtime_backend *entry = &runtime->list[i];
-		int64_t end = entry->drain_since_ms + entry->drain_timeout_ms;
-
-		if (entry->drain_since_ms && entry->drain_timeout_ms && end > now_ms &&
-			(!next || end < next))
-			next = end;
-	}
-	return next;
 }

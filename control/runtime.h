@@ -12,6 +12,17 @@
  * (a cold start serves at once); one that joins a pool already known waits for its first success.
  * A health checker therefore lets its first result decide and uses rise and fall from then on.
  *
+ * Coming back: three rules decide when a backend whose health is good enters, and how heavy. They
+ * only admit whole members and quantise weights, so a table stays a pure function of its members.
+ * - Damping: one that goes down again and again, never up for `window` in between, is free to do so
+ *   `after` times; from then on each time holds it down for longer, up to a bound.
+ * - enter_limit: no more than `count` members enter within `per`; others wait their turn. Leaving
+ *   is never delayed.
+ * - slow_start: the weight rises in equal steps. While a member is at it the weights of all the
+ *   pool's members are in hundredths (gw_pool_effect.scale), which changes no table by itself.
+ * gw_runtime_advance applies them at a moment; a health that changes back before is as if nothing
+ * had been.
+ *
  * Panic: when the healthy are less than panic_below of those not disabled, every backend that is
  * not disabled takes part.
  *
@@ -58,15 +69,24 @@ struct gw_runtime_backend {
 	uint8_t address[16]; /* health is this address's: another one starts as unknown */
 	enum gw_config_backend_state file_state;
 	uint32_t file_weight;
-	uint32_t drain_timeout_ms; /* the pool's; 0: a drain never ends by time */
-	bool checked;		   /* false: the pool has no health check, always healthy */
-	bool presumed;		   /* unknown counts as healthy */
+	uint32_t drain_timeout_ms;	  /* the pool's; 0: a drain never ends by time */
+	struct gw_config_damping damping; /* these three are the pool's */
+	struct gw_config_slow_start slow_start;
+	struct gw_config_enter_limit enter_limit;
+	bool checked;  /* false: the pool has no health check, always healthy */
+	bool presumed; /* unknown counts as healthy */
 	enum gw_health health;
 	int64_t health_since_ms; /* 0: never known */
 	int64_t drain_since_ms;	 /* 0: not draining */
 	int64_t since_ms;	 /* health, file state or override last changed */
 	int64_t last_failure_ms; /* 0: none */
 	char last_failure[GW_RUNTIME_FAILURE];
+	uint32_t flips;	       /* times it went down without staying up in between */
+	int64_t held_until_ms; /* damping; 0: not held */
+	bool fresh;	       /* of a new pool: enters at once and with its full weight */
+	bool entered;	       /* it takes part, as far as the rules above go */
+	bool queued;	       /* it would, but enter_limit lets it wait */
+	int64_t entered_ms;    /* last; 0: never by these rules */
 	struct gw_override override;
 };
 
@@ -83,6 +103,9 @@ enum gw_reason {
 	GW_REASON_OVERRIDE_DRAIN,
 	GW_REASON_OVERRIDE_DISABLED,
 	GW_REASON_DRAIN_OVER, /* drain_timeout passed: disabled */
+	GW_REASON_HELD,	      /* healthy, but held down for flipping too often */
+	GW_REASON_QUEUED,     /* healthy, waits for its turn to enter: not a member */
+	GW_REASON_SLOW_START, /* healthy, its weight is rising */
 	GW_REASON_PANIC,      /* a member only because too few are healthy */
 	GW_REASON_COUNT
 };
@@ -91,17 +114,20 @@ enum gw_reason {
 struct gw_effect {
 	enum gw_backend_state state; /* never FREE */
 	bool member;		     /* in the pool's table */
-	uint32_t weight;	     /* effective: 0 unless member */
-	uint32_t base_weight;	     /* override's or file's, member or not */
-	enum gw_health health;	     /* UP when unchecked */
+	uint32_t weight;       /* in the table: effective times the pool's scale; 0 unless member */
+	uint32_t base_weight;  /* override's or file's, member or not */
+	enum gw_health health; /* UP when unchecked */
 	enum gw_reason reason;
 	int64_t drain_until_ms; /* when a drain becomes disabled; 0: no deadline */
+	int64_t held_until_ms;	/* with GW_REASON_HELD */
+	uint8_t ramp;		/* per cent of base_weight that slow start allows: 100 when over */
 };
 
 struct gw_pool_effect {
 	uint32_t healthy;
 	uint32_t not_disabled;
 	uint32_t members;
+	uint32_t scale; /* of the members' weights: 1, or 100 while one is in slow start */
 	bool panic;
 };
 
@@ -131,7 +157,7 @@ const struct gw_runtime_backend *gw_runtime_at(const struct gw_runtime *runtime,
  * -ENOENT for an unknown backend.
  */
 
-/* `detail` (may be NULL) is kept as the last failure when health is DOWN. */
+/* `detail` (may be NULL) is kept as the last failure when health is DOWN. Counts flips. */
 int gw_runtime_set_health(struct gw_runtime *runtime, const char *pool, const char *name,
 	enum gw_health health, const char *detail, int64_t now_ms);
 /* Counts a failed probe that did not change the state: only last_failure changes. */
@@ -154,7 +180,15 @@ int gw_runtime_override_clear(
 void gw_runtime_pool(const struct gw_runtime *runtime, const struct gw_config_pool *pool,
 	int64_t now_ms, struct gw_effect *effects, struct gw_pool_effect *summary);
 
-/* When the clock alone changes some effect next (a drain ends); 0: never. */
+/*
+ * Lets those in that may enter at this moment, in the order in which they became healthy, and
+ * forgets that those who may not take part ever did. Call it before what is published is built.
+ * Returns how many entered.
+ */
+size_t gw_runtime_advance(struct gw_runtime *runtime, int64_t now_ms);
+
+/* When the clock alone changes some effect next: a drain or a hold ends, a weight rises, the next
+ * may enter; 0: never. */
 int64_t gw_runtime_next_deadline(const struct gw_runtime *runtime, int64_t now_ms);
 
 /* "up", "down", "unknown"; "active", "drain", "down", "disabled". */

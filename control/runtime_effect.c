@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules: from what is known of a pool's backends to what each of them is. */
 #include "control/runtime.h"
+#include "control/runtime_table.h"
 
 #include <stddef.h>
 
@@ -32,6 +33,9 @@ const char *gw_reason_text(enum gw_reason reason)
 		[GW_REASON_OVERRIDE_DRAIN] = "drains: said at run time",
 		[GW_REASON_OVERRIDE_DISABLED] = "disabled: said at run time",
 		[GW_REASON_DRAIN_OVER] = "disabled: its drain_timeout has passed",
+		[GW_REASON_HELD] = "held down for a while: healthy, but it went down too often",
+		[GW_REASON_QUEUED] = "healthy, waits for its turn to enter (enter_limit)",
+		[GW_REASON_SLOW_START] = "healthy, its weight is rising (slow_start)",
 		[GW_REASON_PANIC] = "used because too few of its pool are healthy (panic_below)",
 	};
 
@@ -76,37 +80,81 @@ static struct gw_effect effect_alone(const struct gw_runtime_backend *entry, int
 	} else if (effect.health == GW_HEALTH_DOWN) {
 		effect.state = GW_BACKEND_DOWN;
 		effect.reason = GW_REASON_DOWN;
+	} else if (entry->checked && runtime_held(entry, now_ms)) {
+		effect.state = GW_BACKEND_DOWN;
+		effect.reason = GW_REASON_HELD;
+		effect.held_until_ms = entry->held_until_ms;
 	} else if (wanted == GW_CONFIG_DRAIN) {
 		effect.state = GW_BACKEND_DRAIN;
 		effect.reason =
 			override->has_state ? GW_REASON_OVERRIDE_DRAIN : GW_REASON_FILE_DRAIN;
 	} else if (effect.health == GW_HEALTH_UNKNOWN) {
 		effect.reason = entry->presumed ? GW_REASON_PRESUMED : GW_REASON_WAITING;
+	} else if (entry->queued) {
+		effect.reason = GW_REASON_QUEUED;
 	}
+	effect.ramp = runtime_ramp(entry, now_ms);
 	if (wanted == GW_CONFIG_DRAIN && entry->drain_since_ms && entry->drain_timeout_ms)
 		effect.drain_until_ms = entry->drain_since_ms + entry->drain_timeout_ms;
 	return effect;
 }
 
+bool runtime_takes_part(const struct gw_runtime_backend *entry, int64_t now_ms)
+{
+	struct gw_effect effect = effect_alone(entry, now_ms);
+
+	return effect.state == GW_BACKEND_ACTIVE && effect.reason != GW_REASON_WAITING;
+}
+
 static bool entry_healthy(const struct gw_effect *effect, bool presumed)
 {
-	return effect->health == GW_HEALTH_UP || (effect->health == GW_HEALTH_UNKNOWN && presumed);
+	return effect->reason != GW_REASON_HELD &&
+	       (effect->health == GW_HEALTH_UP ||
+		       (effect->health == GW_HEALTH_UNKNOWN && presumed));
 }
 
 /* Settles membership once it is known whether the pool is in panic. */
 static void effect_finish(struct gw_effect *effect, bool panic)
 {
-	bool eligible = effect->state == GW_BACKEND_ACTIVE && effect->reason != GW_REASON_WAITING;
+	bool eligible = effect->state == GW_BACKEND_ACTIVE && effect->reason != GW_REASON_WAITING &&
+			effect->reason != GW_REASON_QUEUED;
 
 	if (panic && effect->state != GW_BACKEND_DISABLED && !eligible) {
 		effect->state = GW_BACKEND_ACTIVE;
 		effect->reason = GW_REASON_PANIC;
 		eligible = true;
 	}
+	if (panic || !eligible)
+		effect->ramp = 100; /* no time for that */
 	if (eligible && !effect->base_weight)
 		effect->reason = GW_REASON_WEIGHT_ZERO;
+	else if (effect->ramp < 100)
+		effect->reason = GW_REASON_SLOW_START;
 	effect->member = eligible && effect->base_weight > 0;
-	effect->weight = effect->member ? effect->base_weight : 0;
+}
+
+/* Weights in hundredths while one is rising, so that a weight of 1 can be less than 1. */
+static uint32_t weights_scale(const struct gw_effect *effects, size_t count)
+{
+	uint64_t sum = 0;
+	bool rising = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!effects[i].member)
+			continue;
+		sum += effects[i].base_weight;
+		rising |= effects[i].ramp < 100;
+	}
+	return rising && sum <= UINT32_MAX / 100 ? 100 : 1;
+}
+
+static uint32_t weight_scaled(const struct gw_effect *effect, uint32_t scale)
+{
+	uint64_t weight = (uint64_t)effect->base_weight * effect->ramp * scale / 100;
+
+	if (!effect->member)
+		return 0;
+	return weight ? (uint32_t)weight : 1;
 }
 
 void gw_runtime_pool(const struct gw_runtime *runtime, const struct gw_config_pool *pool,
@@ -133,6 +181,9 @@ void gw_runtime_pool(const struct gw_runtime *runtime, const struct gw_config_po
 		effect_finish(&effects[i], sum.panic);
 		sum.members += effects[i].member;
 	}
+	sum.scale = weights_scale(effects, pool->backend_count);
+	for (size_t i = 0; i < pool->backend_count; i++)
+		effects[i].weight = weight_scaled(&effects[i], sum.scale);
 	if (summary)
 		*summary = sum;
 }

@@ -42,6 +42,11 @@ static json_t *backend_dump(const struct gw_runtime_backend *backend)
 		"last_failure_at", (json_int_t)backend->last_failure_ms, "last_failure",
 		backend->last_failure);
 
+	if (object)
+		json_object_update_new(object,
+			json_pack("{s:I,s:I,s:b,s:I}", "flips", (json_int_t)backend->flips,
+				"held_until", (json_int_t)backend->held_until_ms, "entered",
+				backend->entered, "entered_at", (json_int_t)backend->entered_ms));
 	if (!object || (!backend->override.has_state && !backend->override.has_weight))
 		return object;
 	if (json_object_set_new(object, "override", override_dump(&backend->override)) < 0) {
@@ -119,16 +124,25 @@ static int backend_load(json_t *object, struct gw_arena *arena, struct gw_runtim
 {
 	const char *pool, *name, *address, *file_state, *health, *failure;
 	json_int_t file_weight, health_since, drain_since, since, failure_at;
+	json_int_t flips = 0, held_until = 0, entered_at = 0;
 	json_t *override = NULL;
-	int checked, presumed;
+	int checked, presumed, entered = -1; /* absent in files of older versions */
 
-	if (json_unpack(object, "{s:s,s:s,s:s,s:s,s:I,s:b,s:b,s:s,s:I,s:I,s:I,s:I,s:s,s?o}", "pool",
-		    &pool, "name", &name, "address", &address, "file_state", &file_state,
+	if (json_unpack(object,
+		    "{s:s,s:s,s:s,s:s,s:I,s:b,s:b,s:s,s:I,s:I,s:I,s:I,s:s,s?o,s?I,s?I,s?b,s?I}",
+		    "pool", &pool, "name", &name, "address", &address, "file_state", &file_state,
 		    "file_weight", &file_weight, "checked", &checked, "presumed", &presumed,
 		    "health", &health, "health_since", &health_since, "drain_since", &drain_since,
 		    "since", &since, "last_failure_at", &failure_at, "last_failure", &failure,
-		    "override", &override) < 0)
+		    "override", &override, "flips", &flips, "held_until", &held_until, "entered",
+		    &entered, "entered_at", &entered_at) < 0 ||
+		flips < 0 || flips > UINT32_MAX)
 		return -EINVAL;
+	backend->flips = (uint32_t)flips;
+	backend->held_until_ms = held_until;
+	backend->entered = entered > 0;
+	backend->fresh = entered < 0;
+	backend->entered_ms = entered_at;
 	backend->checked = checked;
 	backend->presumed = presumed;
 	backend->health_since_ms = health_since;

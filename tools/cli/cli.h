@@ -114,6 +114,7 @@ int cmd_status(struct cli *cli, int count, char **words);
 int cmd_service_list(struct cli *cli, int count, char **words);
 int cmd_service_show(struct cli *cli, int count, char **words);
 int cmd_backend_list(struct cli *cli, int count, char **words);
+int cmd_backend_explain(struct cli *cli, int count, char **words);
 int cmd_backend_show(struct cli *cli, int count, char **words);
 int cmd_backend_drain(struct cli *cli, int count, char **words);
 int cmd_backend_enable(struct cli *cli, int count, char **words);

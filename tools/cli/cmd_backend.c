@@ -66,8 +66,10 @@ static void backend_print(const json_t *backend)
 	if (value_text(backend, "drain_until")[0])
 		printf("drains until  %s\n", value_text(backend, "drain_until"));
 	override_print(json_object_get(backend, "override"));
-	printf("weight        %lld, effective %lld\n", value_integer(backend, "weight"),
-		value_integer(backend, "effective_weight"));
+	if (value_text(backend, "held_until")[0])
+		printf("held until    %s\n", value_text(backend, "held_until"));
+	printf("weight        %lld, effective %g\n", value_integer(backend, "weight"),
+		value_real(backend, "effective_weight"));
 	printf("slots         %lld (%s)\n", value_integer(backend, "slots"),
 		text_share(value_real(backend, "share"), text));
 	printf("traffic       %lld packets, %s, %lld active flows\n",

@@ -15,6 +15,8 @@ const struct cli_command cli_commands[] = {
 		"every backend with its state, health, share and traffic"},
 	{"backend", "show", "BACKEND", 1, 1, CLI_SOCKET | CLI_JSON, cmd_backend_show,
 		"one backend"},
+	{"backend", "explain", "BACKEND", 1, 1, CLI_SOCKET | CLI_JSON, cmd_backend_explain,
+		"its probes, their last answers, and what the next change takes"},
 	{"backend", "drain", "BACKEND", 1, 1,
 		BACKEND_OPTIONS | CLI_WAIT | CLI_UNTIL_FLOWS | CLI_TIMEOUT | CLI_INTERVAL,
 		cmd_backend_drain,
