@@ -49,6 +49,9 @@ void gw_snapshot_image_front(
 void gw_snapshot_image_write(
 	const struct gw_snapshot *snapshot, const bool *wanted, struct gw_snapshot_header *image);
 
+/* The whole image in memory of its own (image->total_size bytes), for free(); NULL: no memory. */
+struct gw_snapshot_header *gw_snapshot_image_whole(const struct gw_snapshot *snapshot);
+
 struct gw_publisher;
 
 struct gw_publisher_events {

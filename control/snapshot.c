@@ -97,3 +97,12 @@ void gw_snapshot_image_write(
 				gw_snapshot_slots(snapshot, i),
 				pools[i].table_size * sizeof(uint16_t));
 }
+
+struct gw_snapshot_header *gw_snapshot_image_whole(const struct gw_snapshot *snapshot)
+{
+	struct gw_snapshot_header *image = malloc(gw_snapshot_image_size(snapshot, NULL));
+
+	if (image)
+		gw_snapshot_image_write(snapshot, NULL, image);
+	return image;
+}

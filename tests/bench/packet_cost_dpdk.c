@@ -44,6 +44,7 @@ static struct gw_engine *start_engine(void)
 		.flows = 8 * COST_FLOWS, .worker_count = 1, .cpus = &cpu, .busy_poll = true};
 	struct gw_port_spec port = {.name = "net_null0"};
 	struct gw_build *build = cost_build();
+	struct gw_snapshot_header *image;
 	struct gw_engine *engine;
 
 	if (gw_engine_create(&engine, &options))
@@ -57,7 +58,11 @@ static struct gw_engine *start_engine(void)
 	engine->port_count = 1;
 	engine->flows.seed = 1;
 	gw_engine_connect(engine);
-	gw_snapshot_load_image(engine, build->snapshot->data, build->snapshot->size, &reply);
+	image = gw_snapshot_image_whole(build->snapshot);
+	if (!image)
+		give_up("no memory");
+	gw_snapshot_load_image(engine, image, image->total_size, &reply);
+	free(image);
 	if (reply.result != GW_SNAPSHOT_IN_FORCE)
 		give_up(reply.text);
 	gw_build_free(build);

@@ -53,13 +53,11 @@ static int open_port(void)
 static int load(const struct gw_snapshot *snapshot)
 {
 	static struct gw_message_snapshot_reply reply;
-	size_t size = gw_snapshot_image_size(snapshot, NULL);
-	struct gw_snapshot_header *image = malloc(size);
+	struct gw_snapshot_header *image = gw_snapshot_image_whole(snapshot);
 
 	if (!image)
 		return -ENOMEM;
-	gw_snapshot_image_write(snapshot, NULL, image);
-	gw_snapshot_load_image(engine, image, size, &reply);
+	gw_snapshot_load_image(engine, image, image->total_size, &reply);
 	free(image);
 	if (reply.result == GW_SNAPSHOT_IN_FORCE)
 		return 0;
