@@ -46,6 +46,7 @@ GW_INLINE bool lb_way_from_fib(
 		return false;
 	__builtin_memcpy(way->link.destination_mac, fib.dmac, 6);
 	__builtin_memcpy(way->link.source_mac, fib.smac, 6);
+	way->link.flags = GW_LINK_RESOLVED;
 	way->ifindex = fib.ifindex;
 	way->port = false;
 	return true;
@@ -88,7 +89,27 @@ GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *confi
 	return true;
 }
 
-/* The headers, at the start of a frame that has room for them. */
+/* The headers of what is plain (gw_encap_plain), at the start of a frame that has room for them. */
+GW_INLINE int lb_headers_plain(struct xdp_md *ctx, const struct gw_packet *packet,
+	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link)
+{
+	uint8_t *frame = (uint8_t *)(long)ctx->data, *end = (uint8_t *)(long)ctx->data_end;
+
+	if (frame + GW_ETH_HEADER + GW_IPV4_HEADER > end)
+		return GW_DROP_NO_HEADROOM;
+	gw_encap_macs(frame, link);
+	gw_wire_store16(frame + 12, gw_encap_ethertype(backend->family));
+	if (backend->family == GW_IPV4) {
+		gw_encap_plain_v4(frame + GW_ETH_HEADER, backend, packet, hash);
+	} else {
+		if (frame + GW_ETH_HEADER + GW_IPV6_HEADER > end)
+			return GW_DROP_NO_HEADROOM;
+		gw_encap_plain_v6(frame + GW_ETH_HEADER, backend, packet);
+	}
+	return LB_OK;
+}
+
+/* The headers of all else: tags, other modes, what varies by flow. */
 GW_INLINE int lb_headers(struct xdp_md *ctx, const struct gw_packet *packet,
 	const struct gw_backend *backend, uint64_t hash, uint16_t inner_sum,
 	const struct gw_link *link)
@@ -121,46 +142,70 @@ GW_INLINE int lb_headers(struct xdp_md *ctx, const struct gw_packet *packet,
 	return LB_OK;
 }
 
-/* Makes room in front, cuts Ethernet's padding off the end, writes the headers. */
-GW_INLINE int lb_encapsulate(struct xdp_md *ctx, const struct gw_packet *packet, uint32_t length,
-	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link)
+/* Makes room in front and writes the headers. */
+__noinline int lb_encapsulate_other(struct xdp_md *ctx, struct lb_state *state)
 {
-	uint32_t wanted = packet->l3_offset + packet->l3_length;
-	int grow = (int)(backend->overhead + gw_encap_ethernet_size(link)) - packet->l3_offset;
+	const struct gw_backend *backend;
 	uint16_t inner_sum = 0;
+	int grow;
+
+	if (!state)
+		return GW_DROP_NO_HEADROOM;
+	backend = lb_backend_at(NULL, state->choice.backend);
+	if (!backend)
+		return GW_DROP_NO_BACKEND;
+	grow = (int)(backend->overhead + gw_encap_ethernet_size(&state->link)) -
+	       state->packet.l3_offset;
+	if (gw_encap_wants_sum(backend))
+		inner_sum = (uint16_t)lb_inner_sum(
+			ctx, state->packet.l3_offset, state->packet.l3_length);
+	if (bpf_xdp_adjust_head(ctx, -grow))
+		return GW_DROP_NO_HEADROOM;
+	return lb_headers(ctx, &state->packet, backend, state->hash, inner_sum, &state->link);
+}
+
+/* Cuts Ethernet's padding off the end, makes room in front, writes the headers. */
+GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_t length,
+	const struct gw_backend *backend, const struct gw_link *link)
+{
+	const struct gw_packet *packet = &state->packet;
+	uint32_t wanted = packet->l3_offset + packet->l3_length;
+	int grow;
 
 	if (length > wanted && bpf_xdp_adjust_tail(ctx, (int)(wanted - length)))
 		return GW_DROP_MALFORMED;
-	if (gw_encap_wants_sum(backend))
-		inner_sum = (uint16_t)lb_inner_sum(ctx, packet->l3_offset, packet->l3_length);
+	if (!gw_encap_plain(backend, link)) {
+		state->link = *link;
+		return lb_encapsulate_other(ctx, state);
+	}
+	grow = (int)(backend->overhead + GW_ETH_HEADER) - packet->l3_offset;
 	if (bpf_xdp_adjust_head(ctx, -grow))
 		return GW_DROP_NO_HEADROOM;
-	return lb_headers(ctx, packet, backend, hash, inner_sum, link);
+	return lb_headers_plain(ctx, packet, backend, state->hash, link);
 }
 
 /*
- * Sends the packet, of a frame of `length` bytes, to the backend. Returns LB_OK with the XDP action
- * in *action, or the enum gw_drop.
+ * Sends the packet of the state, a frame of `length` bytes, to the backend. Returns LB_OK with the
+ * XDP action in state->action, or the enum gw_drop.
  */
 GW_INLINE int lb_send(struct xdp_md *ctx, const struct gw_xdp_config *config,
-	const struct gw_packet *packet, uint32_t length, const struct gw_backend *backend,
-	uint64_t hash, int *action)
+	struct lb_state *state, uint32_t length, const struct gw_backend *backend)
 {
 	struct lb_way way = {};
 	int result;
 
-	if (gw_encap_too_big(packet, backend, backend->mtu))
+	if (gw_encap_too_big(&state->packet, backend, backend->mtu))
 		return GW_DROP_TOO_BIG;
-	if (!lb_way_find(ctx, config, backend, hash, &way))
+	if (!lb_way_find(ctx, config, backend, state->hash, &way))
 		return GW_DROP_NO_NEIGHBOUR;
-	result = lb_encapsulate(ctx, packet, length, backend, hash, &way.link);
+	result = lb_encapsulate(ctx, state, length, backend, &way.link);
 	if (result != LB_OK)
 		return result;
 	if (way.ifindex == ctx->ingress_ifindex)
-		*action = XDP_TX;
+		state->action = XDP_TX;
 	else if (way.port)
-		*action = (int)bpf_redirect_map(&gw_tx_ports, way.link.port, 0);
+		state->action = (int)bpf_redirect_map(&gw_tx_ports, way.link.port, 0);
 	else
-		*action = (int)bpf_redirect(way.ifindex, 0);
+		state->action = (int)bpf_redirect(way.ifindex, 0);
 	return LB_OK;
 }

@@ -35,5 +35,6 @@ struct lb_state {
 	uint32_t vip_flags; /* of the service address, GW_VIP_*; known to lb_icmp */
 	int action;	    /* for LB_OK and LB_REPLY: the program's return value */
 	uint32_t reserved;
+	struct gw_link link; /* for lb_encapsulate_other */
 } __attribute__((aligned(8)));
-_Static_assert(sizeof(struct lb_state) == 104, "no padding: global functions take it whole");
+_Static_assert(sizeof(struct lb_state) == 120, "no padding: global functions take it whole");

@@ -133,7 +133,7 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 {
 	const void *frame = (const void *)(long)ctx->data;
 	const void *end = (const void *)(long)ctx->data_end;
-	uint32_t length = (uint32_t)bpf_xdp_get_buff_len(ctx);
+	uint32_t length = (uint32_t)(ctx->data_end - ctx->data);
 	struct gw_packet *packet = &state->packet;
 	const struct gw_backend *backend;
 	const struct gw_vip *vip;
@@ -148,6 +148,8 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 	if (!vip)
 		return LB_HOST;
 	state->vip_flags = vip->flags;
+	if (packet->l3_offset + packet->l3_length > length)
+		length = (uint32_t)bpf_xdp_get_buff_len(ctx); /* it may go on in more buffers */
 	result = gw_parse_transport(frame, end, length, packet);
 	if (result == LB_OK) {
 		result = lb_decide(config, counters, vip, state);
@@ -163,7 +165,7 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 	backend = lb_backend_at(config, state->choice.backend);
 	if (!backend)
 		return GW_DROP_NO_BACKEND;
-	result = lb_send(ctx, config, packet, length, backend, state->hash, &state->action);
+	result = lb_send(ctx, config, state, length, backend);
 	return result == GW_DROP_TOO_BIG ? lb_too_big(ctx, state) : result;
 }
 

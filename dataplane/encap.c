@@ -12,12 +12,8 @@
 #include <rte_ip.h>
 
 /* Cuts what lies behind the IP packet: Ethernet's padding, in the last segments. */
-static bool trim(struct rte_mbuf *mbuf, uint32_t frame_length)
+static bool trim(struct rte_mbuf *mbuf, uint32_t excess)
 {
-	uint32_t excess = mbuf->pkt_len - frame_length;
-
-	if (likely(!excess))
-		return true;
 	if (likely(excess < rte_pktmbuf_lastseg(mbuf)->data_len))
 		return rte_pktmbuf_trim(mbuf, (uint16_t)excess) == 0;
 	/* Padding over several segments: a frame so odd may be copied together. */
@@ -25,16 +21,25 @@ static bool trim(struct rte_mbuf *mbuf, uint32_t frame_length)
 	       rte_pktmbuf_trim(mbuf, (uint16_t)excess) == 0;
 }
 
-/* Puts the frame's start where the headers begin that leave. NULL: no room. */
+/* Leaves the frame's old header in one piece and ours to write, and no padding. */
+static __rte_always_inline bool make_writable(struct rte_mbuf *mbuf, const struct gw_packet *packet)
+{
+	uint32_t excess;
+
+	if (unlikely(mbuf->data_len < packet->l3_offset) && rte_pktmbuf_linearize(mbuf) != 0)
+		return false;
+	if (unlikely(rte_mbuf_refcnt_read(mbuf) != 1))
+		return false;
+	excess = mbuf->pkt_len - (packet->l3_offset + packet->l3_length);
+	return likely(!excess) || trim(mbuf, excess);
+}
+
+/* Moves the frame's start to where the headers begin that leave. NULL: no room. */
 static uint8_t *make_room(struct rte_mbuf *mbuf, const struct gw_packet *packet, uint32_t headers)
 {
-	if (unlikely(mbuf->data_len < packet->l3_offset) && rte_pktmbuf_linearize(mbuf) != 0)
+	if (!make_writable(mbuf, packet))
 		return NULL;
-	if (unlikely(rte_mbuf_refcnt_read(mbuf) != 1))
-		return NULL;
-	if (unlikely(!trim(mbuf, packet->l3_offset + packet->l3_length)))
-		return NULL;
-	if (unlikely(headers < packet->l3_offset))
+	if (headers < packet->l3_offset)
 		return (uint8_t *)rte_pktmbuf_adj(mbuf, (uint16_t)(packet->l3_offset - headers));
 	return (uint8_t *)rte_pktmbuf_prepend(mbuf, (uint16_t)(headers - packet->l3_offset));
 }
@@ -49,19 +54,7 @@ static uint16_t inner_sum(const struct rte_mbuf *mbuf, const struct gw_packet *p
 	return GW_NTOHS(sum);
 }
 
-/* The outer headers behind the Ethernet header. */
-static void write_outer(uint8_t *out, const struct gw_backend *backend,
-	const struct gw_packet *packet, uint64_t hash, uint16_t sum)
-{
-	if (backend->encap == GW_ENCAP_L2)
-		return;
-	if (backend->family == GW_IPV4)
-		gw_encap_outer_v4(out, backend, packet, hash);
-	else
-		gw_encap_outer_v6(out, backend, packet, hash, sum);
-}
-
-static void clear_offloads(struct rte_mbuf *mbuf)
+static inline void clear_offloads(struct rte_mbuf *mbuf)
 {
 	mbuf->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 	mbuf->tx_offload = 0;
@@ -79,19 +72,58 @@ static uint32_t egress_mtu(const struct gw_engine *engine, const struct gw_backe
 					       : mtu;
 }
 
-/* The way to a backend: of several, the one of the flow's hash. */
-static struct gw_link find_link(
-	const struct gw_engine *engine, const struct gw_live_hop *hop, uint64_t hash)
+/* The headers of all that is not plain (gw_encap_plain). False: no room. */
+static __rte_noinline bool write_headers(struct rte_mbuf *mbuf, const struct gw_packet *packet,
+	const struct gw_backend *backend, const struct gw_link *link, uint64_t hash)
 {
-	struct gw_link link = gw_link_load(&hop->link);
+	uint32_t ethernet = gw_encap_ethernet_size(link);
+	uint16_t sum = gw_encap_wants_sum(backend) ? inner_sum(mbuf, packet) : 0;
+	uint8_t *frame = make_room(mbuf, packet, ethernet + backend->overhead);
 
-	if (unlikely(link.flags & GW_LINK_MULTIPATH) && link.port < GW_MAX_PATHS)
-		link = gw_link_load(&engine->hops.paths[link.port].link[gw_paths_bucket(hash)]);
-	return link;
+	if (!frame)
+		return false;
+	gw_encap_ethernet(frame, link, gw_encap_family(backend, packet));
+	if (backend->encap == GW_ENCAP_L2)
+		return true;
+	if (backend->family == GW_IPV4)
+		gw_encap_outer_v4(frame + ethernet, backend, packet, hash);
+	else
+		gw_encap_outer_v6(frame + ethernet, backend, packet, hash, sum);
+	return true;
+}
+
+static inline bool write_plain_headers(struct rte_mbuf *mbuf, const struct gw_packet *packet,
+	const struct gw_backend *backend, const struct gw_link *link, uint64_t hash)
+{
+	uint8_t *frame;
+
+	if (unlikely(!make_writable(mbuf, packet)))
+		return false;
+	frame = (uint8_t *)rte_pktmbuf_prepend(
+		mbuf, (uint16_t)(GW_ETH_HEADER + backend->overhead - packet->l3_offset));
+	if (unlikely(!frame))
+		return false;
+	gw_encap_macs(frame, link);
+	gw_wire_store16(frame + 12, gw_encap_ethertype(backend->family));
+	if (backend->family == GW_IPV4)
+		gw_encap_plain_v4(frame + GW_ETH_HEADER, backend, packet, hash);
+	else
+		gw_encap_plain_v6(frame + GW_ETH_HEADER, backend, packet);
+	return true;
+}
+
+/* Of several ways to a backend, the one of the flow's hash. */
+static __rte_noinline struct gw_link choose_link(
+	const struct gw_engine *engine, struct gw_link link, uint64_t hash)
+{
+	if (link.port >= GW_MAX_PATHS)
+		return (struct gw_link){};
+	return gw_link_load(&engine->hops.paths[link.port].link[gw_paths_bucket(hash)]);
 }
 
 /* The verdict of one packet, and its frame as it leaves. The order of the drops is XDP's too. */
-static void encap_one(struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
+static __rte_always_inline void encap_one(
+	struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
 {
 	const struct gw_engine *engine = worker->engine;
 	const struct gw_packet *packet = &burst->packet[i];
@@ -99,12 +131,13 @@ static void encap_one(struct gw_worker *worker, struct gw_burst *burst, uint8_t 
 	struct rte_mbuf *mbuf = burst->mbuf[i];
 	const struct gw_backend *backend = &worker->view->backend[result->backend];
 	const struct gw_live_hop *hop = &engine->hops.live[backend->next_hop];
-	const struct gw_link link = find_link(engine, hop, result->hash);
-	uint32_t ethernet = gw_encap_ethernet_size(&link);
-	uint32_t mtu = egress_mtu(engine, backend, hop, &link);
-	uint16_t sum = 0;
-	uint8_t *frame;
+	struct gw_link link = gw_link_load(&hop->link);
+	uint32_t mtu;
+	bool done;
 
+	if (unlikely(link.flags & GW_LINK_MULTIPATH))
+		link = choose_link(engine, link, result->hash);
+	mtu = egress_mtu(engine, backend, hop, &link);
 	if (unlikely(gw_encap_too_big(packet, backend, mtu))) {
 		gw_too_big(worker, burst, i, mtu ? mtu : GW_DEFAULT_MTU);
 		return;
@@ -113,15 +146,13 @@ static void encap_one(struct gw_worker *worker, struct gw_burst *burst, uint8_t 
 		gw_result_drop(result, GW_DROP_NO_NEIGHBOUR);
 		return;
 	}
-	if (unlikely(gw_encap_wants_sum(backend)))
-		sum = inner_sum(mbuf, packet);
-	frame = make_room(mbuf, packet, ethernet + backend->overhead);
-	if (unlikely(!frame)) {
+	done = likely(gw_encap_plain(backend, &link))
+		       ? write_plain_headers(mbuf, packet, backend, &link, result->hash)
+		       : write_headers(mbuf, packet, backend, &link, result->hash);
+	if (unlikely(!done)) {
 		gw_result_drop(result, GW_DROP_NO_HEADROOM);
 		return;
 	}
-	gw_encap_ethernet(frame, &link, gw_encap_family(backend, packet));
-	write_outer(frame + ethernet, backend, packet, result->hash, sum);
 	clear_offloads(mbuf);
 	result->verdict = GW_VERDICT_TX;
 	result->egress = link.port;

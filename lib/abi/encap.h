@@ -76,49 +76,103 @@ GW_INLINE uint32_t gw_encap_source_low(const struct gw_backend *backend, uint64_
 }
 
 /*
+ * The backend has the common way and encapsulation, which the datapaths write in a straight line:
+ * one way without a tag, IP in IP, nothing that varies by flow. `link` is resolved.
+ */
+GW_INLINE bool gw_encap_plain(const struct gw_backend *backend, const struct gw_link *link)
+{
+	return link->flags == GW_LINK_RESOLVED && backend->encap == GW_ENCAP_IPIP &&
+	       !backend->source_bits && !(backend->flags & GW_BACKEND_FLOW_LABEL);
+}
+
+/* The parts of an outer IP header that depend on the mode. */
+struct gw_outer {
+	uint32_t protocol;
+	uint32_t overhead;
+	uint32_t source; /* low 32 bits of the source address, host order */
+	uint32_t label;	 /* IPv6 */
+};
+
+GW_INLINE struct gw_outer gw_encap_outer(
+	const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
+{
+	struct gw_outer outer = {
+		.protocol = gw_encap_protocol(backend, packet),
+		.overhead = backend->overhead,
+		.source = gw_encap_source_low(backend, hash),
+	};
+
+	if (backend->flags & GW_BACKEND_FLOW_LABEL)
+		outer.label = (uint32_t)(hash >> 44) & 0xfffff;
+	return outer;
+}
+
+GW_INLINE struct gw_outer gw_encap_outer_plain(
+	const struct gw_backend *backend, const struct gw_packet *packet, uint32_t overhead)
+{
+	return (struct gw_outer){
+		.protocol = packet->family == GW_IPV4 ? GW_PROTO_IPV4 : GW_PROTO_IPV6,
+		.overhead = overhead,
+		.source = gw_wire_load32(backend->outer_source.bytes + 12),
+	};
+}
+
+/*
  * Writes a 20-byte IPv4 header to `out`. DF is the inner packet's (always set around IPv6); the id
  * is 0 with DF, else the inner id XOR the hash's low 16 bits, so that fragments made on the way are
  * told apart. The whole must not exceed 65535 bytes: gw_encap_too_big sees to it.
  */
-GW_INLINE void gw_encap_ipv4(
-	void *out, const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
+GW_INLINE void gw_encap_ipv4(void *out, const struct gw_backend *backend,
+	const struct gw_packet *packet, uint64_t hash, const struct gw_outer *outer)
 {
 	uint8_t *to = out;
-	uint32_t protocol = gw_encap_protocol(backend, packet);
 	uint32_t id = packet->dont_fragment ? 0 : (packet->ip_id ^ (uint32_t)hash) & 0xffff;
 	uint32_t word0 =
-		0x45000000u | (uint32_t)packet->tos << 16 | (packet->l3_length + backend->overhead);
+		0x45000000u | (uint32_t)packet->tos << 16 | (packet->l3_length + outer->overhead);
 	uint32_t word1 = id << 16 | (packet->dont_fragment ? 0x4000u : 0);
-	uint32_t word2 = (uint32_t)GW_OUTER_TTL << 24 | protocol << 16;
-	uint32_t source = gw_encap_source_low(backend, hash);
+	uint32_t word2 = (uint32_t)GW_OUTER_TTL << 24 | outer->protocol << 16;
 	uint32_t destination = gw_wire_load32(backend->outer_destination.bytes + 12);
 	uint32_t sum = gw_encap_halves(word0) + gw_encap_halves(word1) + gw_encap_halves(word2) +
-		       gw_encap_halves(source) + gw_encap_halves(destination);
+		       gw_encap_halves(outer->source) + gw_encap_halves(destination);
 
 	sum = gw_encap_halves(sum);
 	sum = gw_encap_halves(sum);
 	gw_wire_store32(to, word0);
 	gw_wire_store32(to + 4, word1);
 	gw_wire_store32(to + 8, word2 | (~sum & 0xffff));
-	gw_wire_store32(to + 12, source);
+	gw_wire_store32(to + 12, outer->source);
 	gw_wire_store32(to + 16, destination);
 }
 
 /* Writes a 40-byte IPv6 header to `out`. Its payload must not exceed 65535 bytes. */
-GW_INLINE void gw_encap_ipv6(
-	void *out, const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
+GW_INLINE void gw_encap_ipv6(void *out, const struct gw_backend *backend,
+	const struct gw_packet *packet, const struct gw_outer *outer)
 {
 	uint8_t *to = out;
-	uint32_t payload = packet->l3_length + backend->overhead - GW_IPV6_HEADER;
-	uint32_t label =
-		backend->flags & GW_BACKEND_FLOW_LABEL ? (uint32_t)(hash >> 44) & 0xfffff : 0;
+	uint32_t payload = packet->l3_length + outer->overhead - GW_IPV6_HEADER;
 
-	gw_wire_store32(to, 0x60000000u | (uint32_t)packet->tos << 20 | label);
-	gw_wire_store32(
-		to + 4, payload << 16 | gw_encap_protocol(backend, packet) << 8 | GW_OUTER_TTL);
+	gw_wire_store32(to, 0x60000000u | (uint32_t)packet->tos << 20 | outer->label);
+	gw_wire_store32(to + 4, payload << 16 | outer->protocol << 8 | GW_OUTER_TTL);
 	gw_wire_copy16(to + 8, backend->outer_source.bytes);
-	gw_wire_store32(to + 20, gw_encap_source_low(backend, hash));
+	gw_wire_store32(to + 20, outer->source);
 	gw_wire_copy16(to + 24, backend->outer_destination.bytes);
+}
+
+/* The whole of an outer header for gw_encap_plain: IP in IP. */
+GW_INLINE void gw_encap_plain_v4(
+	void *out, const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
+{
+	struct gw_outer outer = gw_encap_outer_plain(backend, packet, GW_IPV4_HEADER);
+
+	gw_encap_ipv4(out, backend, packet, hash, &outer);
+}
+
+GW_INLINE void gw_encap_plain_v6(
+	void *out, const struct gw_backend *backend, const struct gw_packet *packet)
+{
+	struct gw_outer outer = gw_encap_outer_plain(backend, packet, GW_IPV6_HEADER);
+
+	gw_encap_ipv6(out, backend, packet, &outer);
 }
 
 /* True when gw_encap_gue needs the inner packet's sum. */
@@ -178,9 +232,10 @@ GW_INLINE void gw_encap_gre(void *out, const struct gw_packet *packet)
 GW_INLINE void gw_encap_outer_v4(
 	void *out, const struct gw_backend *backend, const struct gw_packet *packet, uint64_t hash)
 {
+	struct gw_outer outer = gw_encap_outer(backend, packet, hash);
 	uint8_t *ip = out;
 
-	gw_encap_ipv4(ip, backend, packet, hash);
+	gw_encap_ipv4(ip, backend, packet, hash, &outer);
 	if (backend->encap == GW_ENCAP_GUE)
 		gw_encap_gue(ip + GW_IPV4_HEADER, ip, backend, packet, hash, 0);
 	else if (backend->encap == GW_ENCAP_GRE)
@@ -190,9 +245,10 @@ GW_INLINE void gw_encap_outer_v4(
 GW_INLINE void gw_encap_outer_v6(void *out, const struct gw_backend *backend,
 	const struct gw_packet *packet, uint64_t hash, uint16_t inner_sum)
 {
+	struct gw_outer outer = gw_encap_outer(backend, packet, hash);
 	uint8_t *ip = out;
 
-	gw_encap_ipv6(ip, backend, packet, hash);
+	gw_encap_ipv6(ip, backend, packet, &outer);
 	if (backend->encap == GW_ENCAP_GUE)
 		gw_encap_gue(ip + GW_IPV6_HEADER, ip, backend, packet, hash, inner_sum);
 	else if (backend->encap == GW_ENCAP_GRE)

@@ -49,7 +49,8 @@
 
 /*
  * Ethernet, up to two VLAN tags, then the two addresses of an IPv4 or IPv6 header. Fills key's
- * addresses, l3_offset, family and link_multicast and zeroes the rest. GW_PARSE_HOST: not IP, cut
+ * addresses, l3_offset, l3_length (as the header has it, not judged), family and link_multicast and
+ * zeroes the rest. GW_PARSE_HOST: not IP, cut
  * off before the addresses, or an IPv6 destination that spells an IPv4 one (no such packet may
  * exist). GW_DROP_MALFORMED: under 14 bytes, which is no frame.
  */
@@ -79,6 +80,7 @@ GW_INLINE int gw_parse_destination(const void *frame, const void *end, struct gw
 		if (at + GW_IPV4_HEADER > (const uint8_t *)end)
 			return GW_PARSE_HOST;
 		packet->family = GW_IPV4;
+		packet->l3_length = gw_wire_load16(at + 2);
 		gw_wire_store16(packet->key.source.bytes + 10, 0xffff);
 		gw_wire_copy4(packet->key.source.bytes + 12, at + 12);
 		gw_wire_store16(packet->key.destination.bytes + 10, 0xffff);
@@ -88,6 +90,7 @@ GW_INLINE int gw_parse_destination(const void *frame, const void *end, struct gw
 	if (type != GW_ETHERTYPE_IPV6 || at + GW_IPV6_HEADER > (const uint8_t *)end)
 		return GW_PARSE_HOST;
 	packet->family = GW_IPV6;
+	packet->l3_length = GW_IPV6_HEADER + gw_wire_load16(at + 4);
 	gw_wire_copy16(packet->key.source.bytes, at + 8);
 	gw_wire_copy16(packet->key.destination.bytes, at + 24);
 	return gw_address_is_ipv4(&packet->key.destination) ? GW_PARSE_HOST : GW_PARSE_OK;
@@ -99,7 +102,6 @@ GW_INLINE uint8_t gw_fragment_kind(bool more, bool later)
 	return later ? GW_FRAGMENT_LATER : more ? GW_FRAGMENT_FIRST : GW_WHOLE;
 }
 
-/* `length` counts the bytes of the whole frame, from the IP header on. */
 GW_INLINE int gw_parse_ipv4(
 	const uint8_t *at, const void *end, uint32_t length, struct gw_packet *packet)
 {
@@ -108,8 +110,8 @@ GW_INLINE int gw_parse_ipv4(
 	if (at + GW_IPV4_HEADER > (const uint8_t *)end || at[0] >> 4 != 4)
 		return GW_DROP_MALFORMED;
 	header = (at[0] & 0xfu) * 4;
-	packet->l3_length = gw_wire_load16(at + 2);
-	if (header < GW_IPV4_HEADER || packet->l3_length < header || packet->l3_length > length)
+	if (header < GW_IPV4_HEADER || packet->l3_length < header ||
+		packet->l3_offset + packet->l3_length > length)
 		return GW_DROP_MALFORMED;
 	fragment = gw_wire_load16(at + 6);
 	packet->tos = at[1];
@@ -118,7 +120,6 @@ GW_INLINE int gw_parse_ipv4(
 	packet->protocol = at[9];
 	packet->dont_fragment = fragment & GW_IPV4_DF;
 	packet->fragment = gw_fragment_kind(fragment & GW_IPV4_MF, fragment & GW_IPV4_OFFSET);
-	packet->fragment_id = packet->fragment ? packet->ip_id : 0;
 	packet->l4_offset = (uint16_t)(packet->l3_offset + header);
 	return GW_PARSE_OK;
 }
@@ -182,8 +183,7 @@ GW_INLINE int gw_parse_ipv6(
 {
 	if (at + GW_IPV6_HEADER > (const uint8_t *)end || at[0] >> 4 != 6)
 		return GW_DROP_MALFORMED;
-	packet->l3_length = GW_IPV6_HEADER + gw_wire_load16(at + 4);
-	if (packet->l3_length > length)
+	if (packet->l3_offset + packet->l3_length > length)
 		return GW_DROP_MALFORMED;
 	packet->tos = (uint8_t)(gw_wire_load16(at) >> 4);
 	packet->protocol = at[6];
@@ -254,10 +254,12 @@ GW_INLINE int gw_parse_ports(const void *frame, const void *end, struct gw_packe
 }
 
 /* ICMP and fragments. A first fragment goes on to its ports. */
-GW_INLINE int gw_parse_rare(const struct gw_packet *packet)
+GW_INLINE int gw_parse_rare(struct gw_packet *packet)
 {
 	uint32_t room = packet->l3_offset + packet->l3_length - packet->l4_offset;
 
+	if (packet->fragment && packet->family == GW_IPV4)
+		packet->fragment_id = packet->ip_id;
 	if (packet->fragment && !room)
 		return GW_DROP_FRAG_EMPTY;
 	if (gw_parse_is_icmp(packet)) {
@@ -278,9 +280,8 @@ GW_INLINE int gw_parse_transport(
 	const void *frame, const void *end, uint32_t length, struct gw_packet *packet)
 {
 	const uint8_t *at = (const uint8_t *)frame + GW_BOUND(packet->l3_offset, GW_PARSE_L3_MASK);
-	uint32_t rest = length - packet->l3_offset;
-	int result = packet->family == GW_IPV4 ? gw_parse_ipv4(at, end, rest, packet)
-					       : gw_parse_ipv6(at, end, rest, packet);
+	int result = packet->family == GW_IPV4 ? gw_parse_ipv4(at, end, length, packet)
+					       : gw_parse_ipv6(at, end, length, packet);
 
 	if (result != GW_PARSE_OK)
 		return result;

@@ -47,7 +47,7 @@ static void ipv4_in_ipv4_without_df_mixes_the_hash_into_the_id(void)
 	struct gw_packet packet = parsed(&frame);
 	uint8_t out[20];
 
-	gw_encap_ipv4(out, &backend_v4, &packet, 0x123456789abcbeefull);
+	gw_encap_plain_v4(out, &backend_v4, &packet, 0x123456789abcbeefull);
 	CU_ASSERT_EQUAL(memcmp(out, expected, 20), 0);
 }
 
@@ -61,7 +61,7 @@ static void ipv4_in_ipv4_with_df_has_df_and_id_zero(void)
 
 	frame_put16(&frame, 20, 0x4000);
 	packet = parsed(&frame);
-	gw_encap_ipv4(out, &backend_v4, &packet, 0x123456789abcbeefull);
+	gw_encap_plain_v4(out, &backend_v4, &packet, 0x123456789abcbeefull);
 	CU_ASSERT_EQUAL(memcmp(out, expected, 20), 0);
 }
 
@@ -73,7 +73,7 @@ static void ipv6_in_ipv4_sets_df(void)
 	struct gw_packet packet = parsed(&frame);
 	uint8_t out[20];
 
-	gw_encap_ipv4(out, &backend_v4, &packet, 0xbeef);
+	gw_encap_plain_v4(out, &backend_v4, &packet, 0xbeef);
 	CU_ASSERT_EQUAL(memcmp(out, expected, 20), 0);
 }
 
@@ -87,10 +87,10 @@ static void ipv6_outer_headers_carry_class_and_length_and_no_label(void)
 	struct gw_packet packet = parsed(&v6);
 	uint8_t out[40];
 
-	gw_encap_ipv6(out, &backend_v6, &packet, 0);
+	gw_encap_plain_v6(out, &backend_v6, &packet);
 	CU_ASSERT_EQUAL(memcmp(out, expected_6in6, 40), 0);
 	packet = parsed(&v4);
-	gw_encap_ipv6(out, &backend_v6, &packet, 0);
+	gw_encap_plain_v6(out, &backend_v6, &packet);
 	CU_ASSERT_EQUAL(memcmp(out, expected_4in6, 40), 0);
 }
 
@@ -107,7 +107,7 @@ static void the_checksum_is_right_whatever_the_fields(void)
 		packet.tos = (uint8_t)(id * 7);
 		packet.l3_length = 20 + id % 65496;
 		gw_wire_store32(backend.outer_destination.bytes + 12, id * 0x9e3779b1u);
-		gw_encap_ipv4(out, &backend, &packet, 0);
+		gw_encap_plain_v4(out, &backend, &packet, 0);
 		wrong += header_sum(out, 20) != 0xffff;
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
@@ -121,7 +121,7 @@ static void only_the_ip_length_counts_towards_the_outer_length(void)
 
 	frame.length += 1; /* Ethernet's padding */
 	packet = parsed(&frame);
-	gw_encap_ipv4(out, &backend_v4, &packet, 0);
+	gw_encap_plain_v4(out, &backend_v4, &packet, 0);
 	CU_ASSERT_EQUAL(out[3], 45 + 20);
 }
 
