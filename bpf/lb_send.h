@@ -84,7 +84,7 @@ GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *confi
 	port = way->link.port;
 	if (!(way->link.flags & GW_LINK_RESOLVED) || port >= GW_XDP_MAX_PORTS)
 		return false;
-	way->ifindex = config->port_ifindex[port];
+	way->ifindex = config->port_ifindex[GW_BOUND(port, GW_XDP_MAX_PORTS - 1)];
 	way->port = true;
 	return true;
 }

@@ -37,7 +37,7 @@
 /* Network order in the frame, host order here. */
 GW_INLINE uint16_t gw_wire_load16(const void *from)
 {
-	return GW_NTOHS(GW_WIRE_LOAD(uint16_t, from));
+	return GW_BOUND16(GW_NTOHS(GW_WIRE_LOAD(uint16_t, from)));
 }
 
 GW_INLINE uint32_t gw_wire_load32(const void *from)
