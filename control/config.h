@@ -71,3 +71,6 @@ int gw_config_check_report(const char *path, bool json, FILE *out, FILE *err);
 
 /* The whole model, defaults filled in, with the file's own keys. A secret seed is left out. */
 json_t *gw_config_dump(const struct gw_config *config);
+
+/* What form a file must have, as a JSON Schema, for editors and validators. The caller's. */
+json_t *gw_config_json_schema(void);

@@ -91,6 +91,17 @@ void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "30s" into milliseconds, above 0. Returns an exit status, having said what is wrong. */
 int cli_duration_parse(const char *option, const char *text, unsigned long long *value);
 
+/* The table of options, for what is made from it. */
+struct cli_option_text {
+	const char *name;
+	const char *argument; /* NULL: takes no value */
+	char letter;	      /* 0: none */
+	unsigned int flag;    /* enum cli_option; 0: any command takes it */
+};
+
+size_t cli_option_count(void);
+struct cli_option_text cli_option_text(size_t index);
+
 /* Help for everything, a group, or one command. */
 void cli_help(const char *group, const char *verb);
 
@@ -132,6 +143,8 @@ int cmd_config_check(struct cli *cli, int count, char **words);
 int cmd_config_plan(struct cli *cli, int count, char **words);
 int cmd_config_reload(struct cli *cli, int count, char **words);
 int cmd_config_dump(struct cli *cli, int count, char **words);
+int cmd_config_schema(struct cli *cli, int count, char **words);
+int cmd_completion(struct cli *cli, int count, char **words);
 int cmd_events(struct cli *cli, int count, char **words);
 int cmd_node_drain(struct cli *cli, int count, char **words);
 int cmd_node_undrain(struct cli *cli, int count, char **words);

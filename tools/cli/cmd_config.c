@@ -161,3 +161,12 @@ int cmd_config_dump(struct cli *cli, int count, char **words)
 	json_decref(model);
 	return ret;
 }
+
+int cmd_config_schema(struct cli *cli, int count, char **words)
+{
+	json_t *schema = gw_config_json_schema();
+	int ret = schema ? cli_print_json(schema) : CLI_FAILED;
+
+	json_decref(schema);
+	return ret;
+}

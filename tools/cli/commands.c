@@ -52,6 +52,8 @@ const struct cli_command cli_commands[] = {
 		"the daemon reads its file again, whole or not at all"},
 	{"config", "dump", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_CONFIG, cmd_config_dump,
 		"the configuration in force, defaults filled in"},
+	{"config", "schema", "", 0, 0, CLI_JSON, cmd_config_schema,
+		"what form a file must have, as a JSON Schema for editors and validators"},
 	{NULL, "events", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_FOLLOW | CLI_SINCE, cmd_events,
 		"what happened lately; --follow goes on"},
 	{"node", "drain", "", 0, 0, BACKEND_OPTIONS, cmd_node_drain,
@@ -61,6 +63,8 @@ const struct cli_command cli_commands[] = {
 		"the node announces again what the file says"},
 	{NULL, "dataplane-args", "", 0, 0, CLI_CONFIG | CLI_STEER | CLI_JSON, cmd_dataplane_args,
 		"the arguments for guideway-dataplane that the file asks for"},
+	{NULL, "completion", "", 0, 0, 0, cmd_completion,
+		"the completion for bash; to be put where bash looks for it"},
 	{NULL, "version", "", 0, 0, CLI_JSON, cmd_version, "the version of this program"},
 };
 

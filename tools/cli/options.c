@@ -52,6 +52,19 @@ static const struct option_row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
+size_t cli_option_count(void)
+{
+	return ROWS;
+}
+
+struct cli_option_text cli_option_text(size_t index)
+{
+	const struct option_row *row = &rows[index];
+
+	return (struct cli_option_text){
+		row->name, row->argument, row->letter < 256 ? (char)row->letter : 0, row->flag};
+}
+
 void cli_error(const char *format, ...)
 {
 	va_list arguments;
