@@ -5,20 +5,25 @@
 
 #include <errno.h>
 
-void api_config(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_config(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
-	reply->body = gw_config_dump(daemon->config);
+	reply->json = gw_config_dump(daemon->config);
 }
 
 void api_config_reload(
-	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+	struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
+	json_t *body = api_body(call, NULL, 0, reply);
+
+	if (!body)
+		return;
+	json_decref(body);
 	if (gw_daemon_reload(daemon, "API")) {
 		api_errors(reply, 422, "the file is invalid, the configuration in use goes on",
 			json_incref(daemon->load.errors));
 		return;
 	}
-	reply->body = json_pack("{s:s, s:I, s:I, s:I, s:I}", "file", daemon->options.config,
+	reply->json = json_pack("{s:s, s:I, s:I, s:I, s:I}", "file", daemon->options.config,
 		"version", (json_int_t)daemon->build->version, "pools",
 		(json_int_t)daemon->build->pool_count, "services",
 		(json_int_t)daemon->build->service_count, "rebuilt",
@@ -39,7 +44,7 @@ static json_t *lines_of(const struct gw_config_errors *errors)
 
 /* The body is a configuration, YAML or JSON; it may open no files. Nothing is changed. */
 void api_config_plan(
-	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+	struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	struct gw_config_errors errors = {0};
 	char error[GW_BUILD_ERROR];
@@ -61,7 +66,7 @@ void api_config_plan(
 	if (ret) {
 		api_error(reply, 422, "the configuration cannot be built: %s", error);
 	} else {
-		reply->body = gw_plan_json(daemon->build, build);
+		reply->json = gw_plan_json(daemon->build, build);
 		gw_build_free(build);
 	}
 	gw_config_free(config);

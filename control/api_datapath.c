@@ -6,17 +6,17 @@
 
 #include <string.h>
 
-void api_tables(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_tables(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	json_t *list = json_array();
 
 	for (size_t p = 0; p < daemon->build->pool_count; p++)
 		json_array_append_new(
 			list, gw_table_json(daemon->build, &daemon->build->pools[p], false));
-	reply->body = list;
+	reply->json = list;
 }
 
-void api_table(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_table(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	const struct gw_build_pool *pool = gw_build_pool_find(daemon->build, call->words[0]);
 
@@ -24,10 +24,10 @@ void api_table(struct gw_daemon *daemon, const struct api_call *call, struct gw_
 		api_error(reply, 404, "no pool \"%s\"", call->words[0]);
 		return;
 	}
-	reply->body = gw_table_json(daemon->build, pool, api_flag(call, "full"));
+	reply->json = gw_table_json(daemon->build, pool, api_flag(call, "full"));
 }
 
-static void datapath_missing(const struct gw_daemon *daemon, struct gw_api_reply *reply)
+static void datapath_missing(const struct gw_daemon *daemon, struct gw_http_reply *reply)
 {
 	const char *detail = daemon->datapath.detail;
 
@@ -49,7 +49,7 @@ static json_t *drops_json(const struct gw_counters *counters)
 	return object;
 }
 
-void api_drops(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_drops(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	struct gw_publisher_stats stats;
 	const struct gw_counters *c = &stats.counters;
@@ -58,7 +58,7 @@ void api_drops(struct gw_daemon *daemon, const struct api_call *call, struct gw_
 		datapath_missing(daemon, reply);
 		return;
 	}
-	reply->body = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I}",
+	reply->json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I}",
 		"path", daemon->publisher->ops->name, "rx", (json_int_t)c->rx, "tx",
 		(json_int_t)c->tx, "to_host", (json_int_t)c->to_host, "replied",
 		(json_int_t)c->replied, "consumed", (json_int_t)c->consumed, "held",
@@ -69,9 +69,9 @@ void api_drops(struct gw_daemon *daemon, const struct api_call *call, struct gw_
 
 /* The flow of query argument `name`; false after an error was answered. */
 static bool flow_argument(const struct api_call *call, const char *name, struct gw_flow_key *key,
-	struct gw_api_reply *reply)
+	struct gw_http_reply *reply)
 {
-	const char *text = gw_api_argument(call->request, name);
+	const char *text = gw_http_argument(call->request, name);
 	char error[GW_LOOKUP_ERROR];
 
 	if (!text || !text[0]) {
@@ -86,7 +86,7 @@ static bool flow_argument(const struct api_call *call, const char *name, struct 
 	return true;
 }
 
-void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	static const char *const states[] = {"free", "new", "established", "closing"};
 	const struct gw_build_backend *backend;
@@ -107,13 +107,13 @@ void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_a
 		return;
 	}
 	backend = gw_build_backend_at(daemon->build, answer.backend, &pool);
-	reply->body = json_pack("{s:s, s:s?, s:s?, s:I, s:s, s:I}", "flow", text, "pool",
+	reply->json = json_pack("{s:s, s:s?, s:s?, s:I, s:s, s:I}", "flow", text, "pool",
 		backend ? pool->name : NULL, "backend", backend ? backend->name : NULL,
 		"backend_id", (json_int_t)answer.backend, "state", states[answer.state & 3], "age",
 		(json_int_t)answer.age);
 }
 
-void api_flows(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_flows(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	const struct gw_build *build = daemon->build;
 	struct gw_publisher_stats stats;
@@ -135,11 +135,11 @@ void api_flows(struct gw_daemon *daemon, const struct api_call *call, struct gw_
 				json_pack("{s:s, s:s, s:I}", "pool", build->pools[p].name, "name",
 					backend->name, "active_flows", (json_int_t)flows));
 		}
-	reply->body = json_pack("{s:I, s:I, s:o}", "active", (json_int_t)stats.flows_active,
+	reply->json = json_pack("{s:I, s:I, s:o}", "active", (json_int_t)stats.flows_active,
 		"capacity", (json_int_t)stats.flow_capacity, "backends", list);
 }
 
-void api_lookup(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_lookup(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	struct gw_flow_answer answer = {0};
 	struct gw_lookup result;
@@ -151,5 +151,5 @@ void api_lookup(struct gw_daemon *daemon, const struct api_call *call, struct gw
 	if (result.service && !api_flag(call, "table") &&
 		!daemon->publisher->ops->flow(daemon->publisher, &key, &answer))
 		gw_lookup_track(daemon->build, &answer, &result);
-	reply->body = gw_lookup_json(daemon->build, &key, &result);
+	reply->json = gw_lookup_json(daemon->build, &key, &result);
 }

@@ -75,7 +75,7 @@ static json_t *probe_json(
 }
 
 void api_backend_explain(
-	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+	struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	const struct gw_build_pool *pool;
 	const struct gw_build_backend *backend = api_backend_find(daemon, call, &pool, reply);
@@ -86,14 +86,14 @@ void api_backend_explain(
 	if (!backend)
 		return;
 	api_stats(daemon, &stats);
-	reply->body = api_backend_json(daemon, pool, backend, &stats);
+	reply->json = api_backend_json(daemon, pool, backend, &stats);
 	known = gw_runtime_find(gw_state_runtime(daemon->state), pool->name, backend->name);
-	json_object_set_new(reply->body, "flips", json_integer(known ? known->flips : 0));
-	json_object_set_new(reply->body, "entered", api_time(known ? known->entered_ms : 0));
-	json_object_set_new(reply->body, "ramp", json_real(backend->effect.ramp / 100.0));
+	json_object_set_new(reply->json, "flips", json_integer(known ? known->flips : 0));
+	json_object_set_new(reply->json, "entered", api_time(known ? known->entered_ms : 0));
+	json_object_set_new(reply->json, "ramp", json_real(backend->effect.ramp / 100.0));
 	probes = json_array();
 	probe = probe_json(daemon, pool, backend->name);
 	if (probe)
 		json_array_append_new(probes, probe);
-	json_object_set_new(reply->body, "probes", probes);
+	json_object_set_new(reply->json, "probes", probes);
 }

@@ -5,39 +5,43 @@
 #include <stdio.h>
 #include <string.h>
 
-void api_node(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_node(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
-	reply->body = gw_node_json(daemon->node);
+	reply->json = gw_node_json(daemon->node);
 }
 
 /* For whoever decides by a request whether this node gets traffic: 503 when it should not. */
-void api_ready(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_ready(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	bool ready = gw_node_announces(daemon->node) && daemon->datapath.present &&
 		     daemon->datapath.in_force;
 
 	reply->status = ready ? 200 : 503;
-	reply->body = json_pack("{s:b}", "ready", ready);
+	reply->json = json_pack("{s:b}", "ready", ready);
 }
 
 void api_node_change(
-	struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+	struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
-	json_t *body = api_body(call, reply);
+	static const struct api_field fields[] = {
+		{"action", API_TEXT, 0, 16, "drain or undrain"},
+		{"reason", API_TEXT, 0, GW_RUNTIME_WHY - 1, NULL},
+	};
+	json_t *body = api_body(call, fields, sizeof(fields) / sizeof(fields[0]), reply);
 	const char *action = json_string_value(json_object_get(body, "action"));
 	const char *why = json_string_value(json_object_get(body, "reason"));
-	bool drain = action && !strcmp(action, "drain"), changed;
-	char who[64];
+	const char *who = call->caller.name;
+	bool drain, changed;
 	int error;
 
 	if (!body)
 		return;
-	if (!drain && (!action || strcmp(action, "undrain"))) {
-		api_error(reply, 400, "\"action\" is \"drain\" or \"undrain\"");
+	drain = !strcmp(action, "drain");
+	if (!drain && strcmp(action, "undrain") != 0) {
+		api_error(reply, 400, "\"action\" is \"%s\": it must be drain or undrain", action);
 		json_decref(body);
 		return;
 	}
-	api_caller_name(call, who, sizeof(who));
 	error = gw_node_drain(
 		daemon->node, drain, who, why ? why : "", gw_time_wall_ms(), &changed);
 	if (error) {
@@ -48,8 +52,8 @@ void api_node_change(
 			gw_events_add(daemon->events, "node", "", drain ? "serving" : "drained",
 				drain ? "drained" : "serving", "%s%s%s", who, why ? ": " : "",
 				why ? why : "");
-		reply->body = gw_node_json(daemon->node);
-		json_object_set_new(reply->body, "changed", json_boolean(changed));
+		reply->json = gw_node_json(daemon->node);
+		json_object_set_new(reply->json, "changed", json_boolean(changed));
 	}
 	json_decref(body);
 }

@@ -65,7 +65,8 @@ static json_t *service_json(struct gw_daemon *daemon, const struct gw_build_serv
 	return object;
 }
 
-void api_services(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_services(
+	struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	struct gw_publisher_stats stats;
 	json_t *list = json_array();
@@ -74,10 +75,10 @@ void api_services(struct gw_daemon *daemon, const struct api_call *call, struct 
 	for (size_t i = 0; i < daemon->build->service_count; i++)
 		json_array_append_new(
 			list, service_json(daemon, &daemon->build->services[i], &stats));
-	reply->body = list;
+	reply->json = list;
 }
 
-void api_service(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_service(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	const struct gw_build_service *service =
 		gw_build_service_find(daemon->build, call->words[0]);
@@ -95,6 +96,6 @@ void api_service(struct gw_daemon *daemon, const struct api_call *call, struct g
 	for (size_t b = 0; b < pool->backend_count; b++)
 		json_array_append_new(
 			list, api_backend_json(daemon, pool, &pool->backends[b], &stats));
-	reply->body = service_json(daemon, service, &stats);
-	json_object_set_new(reply->body, "pool_backends", list);
+	reply->json = service_json(daemon, service, &stats);
+	json_object_set_new(reply->json, "pool_backends", list);
 }

@@ -126,7 +126,7 @@ static json_t *flows_json(const struct gw_publisher_stats *stats)
 		(json_int_t)stats->flow_capacity);
 }
 
-void api_status(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_status(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	struct gw_publisher_stats stats;
 	json_t *object = json_object();
@@ -152,12 +152,12 @@ void api_status(struct gw_daemon *daemon, const struct api_call *call, struct gw
 	json_object_set_new(object, "packets",
 		json_pack("{s:I, s:I}", "rx", (json_int_t)stats.counters.rx, "tx",
 			(json_int_t)stats.counters.tx));
-	reply->body = object;
+	reply->json = object;
 }
 
-void api_events(struct gw_daemon *daemon, const struct api_call *call, struct gw_api_reply *reply)
+void api_events(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
-	const char *text = gw_api_argument(call->request, "since");
+	const char *text = gw_http_argument(call->request, "since");
 	uint64_t since = 0;
 	char *end;
 
@@ -170,5 +170,5 @@ void api_events(struct gw_daemon *daemon, const struct api_call *call, struct gw
 			return;
 		}
 	}
-	reply->body = gw_events_json(daemon->events, since, EVENTS_LIMIT);
+	reply->json = gw_events_json(daemon->events, since, EVENTS_LIMIT);
 }

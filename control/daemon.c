@@ -2,7 +2,6 @@
 #include "control/daemon.h"
 
 #include "base/log.h"
-#include "control/api.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -152,7 +151,7 @@ void gw_daemon_stop(struct gw_daemon *daemon, const char *why)
 		return;
 	daemon->stopping = true;
 	gw_events_add(daemon->events, "stop", "", "", "", "%s; the datapath forwards on", why);
-	gw_api_server_close(daemon->api);
+	gw_listeners_close(daemon);
 	gw_monitor_free(daemon->monitor);
 	gw_hook_close(daemon->hook);
 	if (daemon->publisher)
@@ -253,23 +252,6 @@ static int identities_take(struct gw_daemon *daemon)
 	return ret;
 }
 
-static int api_open(struct gw_daemon *daemon)
-{
-	const char *path = gw_daemon_api_socket(daemon);
-	int ret;
-
-	if (!path)
-		return 0;
-	ret = gw_api_server_open(daemon->loop, path, gw_api_handle, daemon, &daemon->api);
-	if (ret == -EADDRINUSE)
-		gw_log_error("another guideway-control answers at %s; end that one, or give this "
-			     "one another socket by --socket",
-			path);
-	else if (ret)
-		gw_log_error("cannot listen at %s: %s", path, strerror(-ret));
-	return ret;
-}
-
 /* Transitions are told to the hook; what the daemon does for itself is not one. */
 static void event_heard(void *owner, int64_t time_ms, const char *kind, const char *subject,
 	const char *from, const char *to, const char *why)
@@ -335,7 +317,7 @@ static int daemon_start(struct gw_daemon *daemon)
 	if (!ret)
 		ret = identities_take(daemon);
 	if (!ret)
-		ret = api_open(daemon);
+		ret = gw_listeners_open(daemon);
 	if (!ret)
 		ret = publisher_open(daemon);
 	if (!ret)
@@ -361,7 +343,9 @@ static void daemon_free(struct gw_daemon *daemon)
 	gw_node_free(daemon->node);
 	gw_config_free(daemon->config);
 	gw_events_free(daemon->events);
+	gw_metrics_cache_free(&daemon->metrics);
 	json_decref(daemon->load.errors);
+	free(daemon->listeners);
 	free(daemon);
 }
 

@@ -16,10 +16,11 @@
  */
 #pragma once
 
-#include "control/api_server.h"
 #include "control/builder.h"
 #include "control/events.h"
 #include "control/hook.h"
+#include "control/listeners.h"
+#include "control/metrics.h"
 #include "control/model.h"
 #include "control/monitor.h"
 #include "control/node.h"
@@ -70,6 +71,14 @@ struct gw_daemon_ending {
 	uv_timer_t timer;
 };
 
+/* What the API counted since the start. */
+struct gw_daemon_api {
+	uint64_t requests;
+	uint64_t changes; /* asked for, done or not */
+	uint64_t refused; /* without a valid token */
+	int64_t refused_told_ms;
+};
+
 struct gw_daemon {
 	uv_loop_t *loop;
 	struct gw_daemon_options options;
@@ -80,7 +89,9 @@ struct gw_daemon {
 	struct gw_monitor *monitor;
 	struct gw_hook *hook;
 	struct gw_publisher *publisher;
-	struct gw_api_server *api;
+	struct gw_listeners *listeners;
+	struct gw_daemon_api api;
+	struct gw_metrics_cache metrics;
 	struct gw_build *build; /* the newest: published, in force once the datapath says so */
 	struct gw_daemon_load load;
 	struct gw_daemon_datapath datapath;

@@ -47,15 +47,6 @@ static int config_load(struct gw_daemon *daemon, struct gw_config **out)
 	return ret;
 }
 
-/* What the file may ask for but this version does not do yet. */
-static void unserved_tell(const struct gw_config *config)
-{
-	if (config->metrics.text)
-		gw_log_warning("metrics.listen: this version serves no metrics; nothing listens "
-			       "at %s",
-			config->metrics.text);
-}
-
 int gw_daemon_load_first(struct gw_daemon *daemon)
 {
 	int ret = config_load(daemon, &daemon->config);
@@ -64,7 +55,6 @@ int gw_daemon_load_first(struct gw_daemon *daemon)
 		return ret;
 	load_record(daemon, NULL);
 	daemon->loaded_ms = daemon->load.time_ms;
-	unserved_tell(daemon->config);
 	return 0;
 }
 
@@ -130,10 +120,6 @@ static void fixed_tell(const struct gw_daemon *daemon, const struct gw_config *n
 			       "that",
 			new->dataplane.path == GW_CONFIG_PATH_DPDK ? "guideway-dataplane"
 								   : "guideway-control");
-	if (!daemon->options.api_socket &&
-		text_differs(old->api.control.path, new->api.control.path))
-		gw_log_warning("api.unix changed to %s: restart guideway-control for that",
-			new->api.control.path ? new->api.control.path : "off");
 	if (!daemon->options.state_dir && text_differs(old->state_dir, new->state_dir))
 		gw_log_warning("the state folder changed to %s: restart guideway-control for that",
 			new->state_dir);
@@ -155,7 +141,6 @@ static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
 	if (ret)
 		return ret;
 	fixed_tell(daemon, config);
-	unserved_tell(config);
 	daemon->config = config;
 	gw_daemon_publisher_configure(daemon);
 	gw_config_free(former);
@@ -171,7 +156,8 @@ static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
 
 int gw_daemon_reload(struct gw_daemon *daemon, const char *why)
 {
-	char error[GW_BUILD_ERROR];
+	char error[GW_LISTENERS_ERROR];
+	struct gw_listeners_change *listeners;
 	struct gw_config *config;
 	struct gw_build *build;
 	int64_t begun_ms = gw_clock_wall_ms();
@@ -183,13 +169,21 @@ int gw_daemon_reload(struct gw_daemon *daemon, const char *why)
 			json_array_size(daemon->load.errors));
 		return ret;
 	}
-	ret = gw_daemon_build_trial(
-		daemon, config, gw_state_next_version(daemon->state), false, &build, error);
+	ret = gw_listeners_prepare(daemon, config, &listeners, error);
+	if (!ret) {
+		ret = gw_daemon_build_trial(daemon, config, gw_state_next_version(daemon->state),
+			false, &build, error);
+		if (ret)
+			gw_listeners_abandon(listeners);
+	}
 	if (!ret) {
 		ret = config_adopt(daemon, config);
 		if (ret) {
 			snprintf(error, sizeof(error), "%s", strerror(-ret));
 			gw_build_free(build);
+			gw_listeners_abandon(listeners);
+		} else {
+			gw_listeners_commit(daemon, listeners);
 		}
 	}
 	if (ret) {

@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#define KINDS_MAX 32
 
 struct event {
 	int64_t time_ms;
@@ -23,6 +26,10 @@ struct gw_events {
 	gw_events_heard *heard; /* may be NULL */
 	void *owner;
 	struct event ring[GW_EVENTS_KEPT];
+	struct {
+		char kind[16];
+		uint64_t count; /* 0: free */
+	} kinds[KINDS_MAX];	/* the last one counts all that find no room */
 };
 
 struct gw_events *gw_events_new(void)
@@ -65,6 +72,25 @@ char *gw_time_format(int64_t wall_ms, char text[static 32])
 	return text;
 }
 
+static void kind_count(struct gw_events *events, const char *kind)
+{
+	size_t i = 0;
+
+	while (i < KINDS_MAX - 1 && events->kinds[i].count &&
+		strcmp(events->kinds[i].kind, kind) != 0)
+		i++;
+	if (!events->kinds[i].count)
+		snprintf(events->kinds[i].kind, sizeof(events->kinds[i].kind), "%s", kind);
+	events->kinds[i].count++;
+}
+
+void gw_events_counts(const struct gw_events *events,
+	void (*visit)(void *owner, const char *kind, uint64_t count), void *owner)
+{
+	for (size_t i = 0; i < KINDS_MAX && events->kinds[i].count; i++)
+		visit(owner, events->kinds[i].kind, events->kinds[i].count);
+}
+
 static void event_log(const struct event *event, enum gw_log_level level)
 {
 	const struct gw_log_field fields[] = {{"kind", event->kind}, {"subject", event->subject},
@@ -75,6 +101,14 @@ static void event_log(const struct event *event, enum gw_log_level level)
 		event->kind, event->subject[0] ? " " : "", event->subject,
 		event->from[0] || event->to[0] ? ": " : "", event->from, change ? " -> " : "",
 		event->to, event->why[0] ? ": " : "", event->why);
+}
+
+/* It may quote what came from outside: JSON takes valid UTF-8 only, a log no line feeds. */
+static void text_clean(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
+			*text = '?';
 }
 
 static void event_add(struct gw_events *events, enum gw_log_level level, const char *kind,
@@ -88,10 +122,9 @@ static void event_add(struct gw_events *events, enum gw_log_level level, const c
 	snprintf(event->from, sizeof(event->from), "%s", from);
 	snprintf(event->to, sizeof(event->to), "%s", to);
 	vsnprintf(event->why, sizeof(event->why), why, arguments);
-	/* It may quote what came from outside, and JSON takes valid UTF-8 only. */
-	for (char *c = event->why; *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			*c = '?';
+	text_clean(event->subject);
+	text_clean(event->why);
+	kind_count(events, kind);
 	event_log(event, level);
 	if (events->heard)
 		events->heard(events->owner, event->time_ms, event->kind, event->subject,

@@ -25,8 +25,8 @@ typedef void gw_events_heard(void *owner, int64_t time_ms, const char *kind, con
 void gw_events_listen(struct gw_events *events, gw_events_heard *heard, void *owner);
 
 /*
- * kind: "health", "override", "reload", "publish", "datapath", "start", "stop". subject: "web/b1";
- * may be empty, as may from and to. why is a printf format.
+ * kind: "health", "override", "reload", "publish", "datapath", "audit", "start", "stop". subject:
+ * "web/b1"; may be empty, as may from and to. why is a printf format.
  */
 void gw_events_add(struct gw_events *events, const char *kind, const char *subject,
 	const char *from, const char *to, const char *why, ...)
@@ -43,6 +43,10 @@ void gw_events_warn(struct gw_events *events, const char *kind, const char *subj
  * that had already left the ring. NULL without memory; the caller owns the reference.
  */
 json_t *gw_events_json(const struct gw_events *events, uint64_t since, size_t limit);
+
+/* Calls `visit` with each kind that was added and how often that was. */
+void gw_events_counts(const struct gw_events *events,
+	void (*visit)(void *owner, const char *kind, uint64_t count), void *owner);
 
 /* "2026-11-30T04:21:48.123Z" of milliseconds since the epoch. Returns text. */
 char *gw_time_format(int64_t wall_ms, char text[static 32]);

@@ -417,6 +417,16 @@ static int dpdk_stats(struct gw_publisher *publisher, struct gw_publisher_stats 
 	return status;
 }
 
+static int dpdk_recent(struct gw_publisher *publisher, struct gw_publisher_stats *stats)
+{
+	struct dpdk *dpdk = dpdk_of(publisher);
+	int status = dpdk->state >= LINK_READY ? stats_map_read(&dpdk->stats, stats) : -ENOTCONN;
+
+	if (!status)
+		stats->flow_capacity = dpdk->hello.flow_capacity;
+	return status;
+}
+
 static int dpdk_flow(struct gw_publisher *publisher, const struct gw_flow_key *key,
 	struct gw_flow_answer *answer)
 {
@@ -477,6 +487,7 @@ static const struct gw_publisher_ops dpdk_ops = {
 	.publish = dpdk_publish,
 	.version = dpdk_version,
 	.stats = dpdk_stats,
+	.recent = dpdk_recent,
 	.flow = dpdk_flow,
 	.describe = dpdk_describe,
 	.close = dpdk_close,

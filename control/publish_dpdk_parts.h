@@ -63,6 +63,7 @@ struct stats_map {
 	struct gw_traffic *backends; /* copies, handed out until the next read */
 	uint32_t *backend_flows;
 	struct gw_traffic *services;
+	struct gw_worker_stats *workers;
 };
 
 /* Maps the descriptor, which the caller closes. -EPROTO when it is no sealed statistics area. */

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define READ_TRIES 200
+#define READ_TRIES  200
+#define WORKERS_MAX 1024u
 
 int stats_map_open(struct stats_map *stats, int fd)
 {
@@ -45,6 +46,7 @@ void stats_map_close(struct stats_map *stats)
 	free(stats->backends);
 	free(stats->backend_flows);
 	free(stats->services);
+	free(stats->workers);
 	*stats = (struct stats_map){0};
 }
 
@@ -80,6 +82,9 @@ static int stats_copy(struct stats_map *stats, struct gw_publisher_stats *out)
 	if (!status)
 		status = section_copy(stats, &head.service_traffic, sizeof(*stats->services),
 			GW_MAX_SERVICES, &stats->services, &out->service_count);
+	if (!status)
+		status = section_copy(stats, &head.workers, sizeof(*stats->workers), WORKERS_MAX,
+			&stats->workers, &out->worker_count);
 	if (status)
 		return status;
 	if (flows < out->backend_count)
@@ -89,6 +94,7 @@ static int stats_copy(struct stats_map *stats, struct gw_publisher_stats *out)
 	out->backends = stats->backends;
 	out->backend_flows = stats->backend_flows;
 	out->services = stats->services;
+	out->workers = stats->workers;
 	return 0;
 }
 

@@ -210,6 +210,7 @@ static const struct gw_publisher_ops operations = {
 	.publish = publish,
 	.version = version,
 	.stats = stats,
+	.recent = stats,
 	.flow = flow,
 	.describe = describe,
 	.close = publisher_close,

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "abi/dataplane_socket.h"
 #include "abi/key.h"
 #include "abi/snapshot.h"
 #include "abi/verdict.h"
@@ -73,6 +74,15 @@ struct gw_flow_answer {
 	uint32_t age;	  /* seconds */
 };
 
+/* What a port lost before or behind the datapath. */
+struct gw_publisher_port {
+	char name[GW_PORT_NAME_MAX];
+	uint64_t rx_missed;  /* by the NIC, for want of a descriptor */
+	uint64_t rx_dropped; /* for want of a buffer, or by the kernel */
+	uint64_t rx_errors;
+	uint64_t tx_errors;
+};
+
 /* Sums over workers or CPUs, by global id; the arrays belong to the publisher, valid until the next
  * call. */
 struct gw_publisher_stats {
@@ -82,6 +92,10 @@ struct gw_publisher_stats {
 	size_t backend_count;
 	const struct gw_traffic *services;
 	size_t service_count;
+	const struct gw_worker_stats *workers; /* path dpdk */
+	size_t worker_count;
+	const struct gw_publisher_port *ports;
+	size_t port_count;
 	uint64_t flows_active;
 	uint64_t flow_capacity;
 };
@@ -99,6 +113,8 @@ struct gw_publisher_ops {
 	uint64_t (*version)(struct gw_publisher *publisher);
 	/* Fresh numbers, within 200 ms. -ENOTCONN without a datapath. */
 	int (*stats)(struct gw_publisher *publisher, struct gw_publisher_stats *stats);
+	/* The same, at most a second old, without waiting for the datapath. */
+	int (*recent)(struct gw_publisher *publisher, struct gw_publisher_stats *stats);
 	/* One flow, exactly. -ENOTCONN without a datapath. */
 	int (*flow)(struct gw_publisher *publisher, const struct gw_flow_key *key,
 		struct gw_flow_answer *answer);

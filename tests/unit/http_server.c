@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The API's server with real clients: libcurl in a thread of its own, over a real Unix socket. */
-#include "control/api_server.h"
+/* The HTTP server with real clients: libcurl in a thread of its own, over a real Unix socket. */
+#include "control/http_server.h"
 
+#include "control/http_listen.h"
 #include "suite.h"
 
 #include <curl/curl.h>
@@ -19,18 +20,37 @@
 static char folder[64];
 static char path[96];
 static uv_loop_t loop;
-static struct gw_api_server *server;
+static struct gw_http_server *server;
 static uid_t seen_uid;
 
 /* Echoes what it got. */
-static void handler(void *owner, const struct gw_api_request *request, struct gw_api_reply *reply)
+static void handler(void *owner, const struct gw_http_request *request, struct gw_http_reply *reply)
 {
-	const char *argument = gw_api_argument(request, "name");
+	const char *argument = gw_http_argument(request, "name");
 
-	seen_uid = request->uid;
-	reply->status = strcmp(request->path, "/missing") ? 200 : 404;
-	reply->body = json_pack("{s:s, s:s, s:I, s:s?}", "method", request->method, "path",
+	seen_uid = request->peer.uid;
+	reply->status = request->oversized ? 413 : strcmp(request->path, "/missing") ? 200 : 404;
+	reply->json = json_pack("{s:s, s:s, s:I, s:s?}", "method", request->method, "path",
 		request->path, "length", (json_int_t)request->body_length, "argument", argument);
+}
+
+#define BODY_MAX (2u << 20)
+
+static size_t body_limit(void *owner, const struct gw_http_request *request)
+{
+	return BODY_MAX;
+}
+
+/* As the daemon does: a listening socket, and a server on it. */
+static int server_open(const char *at, struct gw_http_server **out)
+{
+	const struct gw_config_socket wanted = {.path = at, .mode = 0640};
+	const struct gw_http_handler handlers = {.body_limit = body_limit, .answer = handler};
+	struct gw_http_options options = {.unix_path = at, .connections = 8};
+
+	options.listener = gw_http_listen_unix(&wanted);
+	return options.listener < 0 ? options.listener
+				    : gw_http_server_open(&loop, &options, &handlers, out);
 }
 
 static void server_start(void)
@@ -39,14 +59,14 @@ static void server_start(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/below/control.sock", folder);
 	uv_loop_init(&loop);
-	CU_ASSERT_EQUAL_FATAL(gw_api_server_open(&loop, path, handler, NULL, &server), 0);
+	CU_ASSERT_EQUAL_FATAL(server_open(path, &server), 0);
 }
 
 static void server_stop(void)
 {
 	char below[96];
 
-	gw_api_server_close(server);
+	gw_http_server_close(server);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	CU_ASSERT_EQUAL(uv_loop_close(&loop), 0);
 	CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
@@ -168,7 +188,7 @@ static void a_body_of_a_megabyte_arrives_whole(void)
 
 static void a_body_beyond_the_limit_is_refused_with_a_word(void)
 {
-	struct exchange exchange = {.url = "http://x/v1/p", .body_length = GW_API_BODY_MAX + 1};
+	struct exchange exchange = {.url = "http://x/v1/p", .body_length = BODY_MAX + 1};
 	char *body = calloc(1, exchange.body_length);
 	json_t *answer;
 
@@ -177,29 +197,29 @@ static void a_body_beyond_the_limit_is_refused_with_a_word(void)
 	exchange_run(&exchange);
 	CU_ASSERT_EQUAL(exchange.status, 413);
 	answer = answer_json(&exchange);
-	CU_ASSERT_PTR_NOT_NULL(json_string_value(json_object_get(answer, "error")));
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(answer, "length")), 0);
 	json_decref(answer);
 	server_stop();
 	free(body);
 }
 
-static void the_socket_is_for_owner_and_group(void)
+static void the_socket_has_the_mode_it_was_given(void)
 {
 	struct stat info;
 
 	server_start();
 	CU_ASSERT_EQUAL(stat(path, &info), 0);
-	CU_ASSERT_EQUAL(info.st_mode & 0777, 0660);
+	CU_ASSERT_EQUAL(info.st_mode & 0777, 0640);
 	server_stop();
 }
 
 static void a_living_servers_socket_is_not_taken(void)
 {
-	struct gw_api_server *second = NULL;
+	struct gw_http_server *second = NULL;
 	struct exchange exchange = {.url = "http://x/v1/still"};
 
 	server_start();
-	CU_ASSERT_EQUAL(gw_api_server_open(&loop, path, handler, NULL, &second), -EADDRINUSE);
+	CU_ASSERT_EQUAL(server_open(path, &second), -EADDRINUSE);
 	exchange_run(&exchange);
 	CU_ASSERT_EQUAL(exchange.status, 200);
 	server_stop();
@@ -209,7 +229,7 @@ static void a_dead_servers_socket_is_replaced(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct exchange exchange = {.url = "http://x/v1/new"};
-	struct gw_api_server *second;
+	struct gw_http_server *second;
 	int fd;
 
 	server_start();
@@ -217,14 +237,13 @@ static void a_dead_servers_socket_is_replaced(void)
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	CU_ASSERT_EQUAL_FATAL(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
-	CU_ASSERT_EQUAL_FATAL(
-		gw_api_server_open(&loop, address.sun_path, handler, NULL, &second), 0);
-	gw_api_server_close(server);
+	CU_ASSERT_EQUAL_FATAL(server_open(address.sun_path, &second), 0);
+	gw_http_server_close(server);
 	server = second;
 	strcpy(path, address.sun_path);
 	exchange_run(&exchange);
 	CU_ASSERT_EQUAL(exchange.status, 200);
-	gw_api_server_close(server);
+	gw_http_server_close(server);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	CU_ASSERT_EQUAL(uv_loop_close(&loop), 0);
 	snprintf(path, sizeof(path), "%s/below", folder);
@@ -235,12 +254,12 @@ static void a_dead_servers_socket_is_replaced(void)
 static void a_file_that_is_no_socket_is_left_alone(void)
 {
 	char file[128];
-	struct gw_api_server *second;
+	struct gw_http_server *second;
 
 	server_start();
 	snprintf(file, sizeof(file), "%s/file", folder);
 	fclose(fopen(file, "w"));
-	CU_ASSERT_NOT_EQUAL(gw_api_server_open(&loop, file, handler, NULL, &second), 0);
+	CU_ASSERT_NOT_EQUAL(server_open(file, &second), 0);
 	CU_ASSERT_EQUAL(access(file, F_OK), 0);
 	unlink(file);
 	server_stop();
@@ -248,14 +267,14 @@ static void a_file_that_is_no_socket_is_left_alone(void)
 
 static void a_path_too_long_for_a_socket_is_an_error(void)
 {
-	struct gw_api_server *second;
+	struct gw_http_server *second;
 	char longer[200];
 
 	server_start();
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[0] = '/';
 	longer[sizeof(longer) - 1] = 0;
-	CU_ASSERT_EQUAL(gw_api_server_open(&loop, longer, handler, NULL, &second), -ENAMETOOLONG);
+	CU_ASSERT_EQUAL(server_open(longer, &second), -ENAMETOOLONG);
 	server_stop();
 }
 
@@ -264,11 +283,11 @@ static const struct gw_test tests[] = {
 	GW_TEST(the_handlers_status_is_sent),
 	GW_TEST(a_body_of_a_megabyte_arrives_whole),
 	GW_TEST(a_body_beyond_the_limit_is_refused_with_a_word),
-	GW_TEST(the_socket_is_for_owner_and_group),
+	GW_TEST(the_socket_has_the_mode_it_was_given),
 	GW_TEST(a_living_servers_socket_is_not_taken),
 	GW_TEST(a_dead_servers_socket_is_replaced),
 	GW_TEST(a_file_that_is_no_socket_is_left_alone),
 	GW_TEST(a_path_too_long_for_a_socket_is_an_error),
 };
 
-GW_SUITE("api_server", tests)
+GW_SUITE("http_server", tests)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Listening descriptors, non-blocking. */
+#pragma once
+
+#include "control/model_api.h"
+
+/*
+ * A socket that nobody listens on any more is replaced; -EADDRINUSE when somebody does. The folder
+ * is made if only its last level is missing. Returns the descriptor or -errno; -ENOKEY: no such
+ * group.
+ */
+int gw_http_listen_unix(const struct gw_config_socket *socket);
+
+/* Group and mode of a socket that is there. Returns 0 or -errno; -ENOKEY: no such group. */
+int gw_http_socket_allow(const struct gw_config_socket *socket);
+
+int gw_http_listen_tcp(const struct gw_config_listen *listen);
