@@ -34,6 +34,7 @@ struct gw_config_errors {
 	struct gw_config_error *list;
 	size_t count;	/* entries of list */
 	size_t omitted; /* found beyond GW_CONFIG_ERRORS_MAX */
+	size_t members; /* of count: those that members files alone are to blame for */
 	struct gw_arena *arena;
 };
 
@@ -45,6 +46,13 @@ struct gw_config_errors {
  */
 int gw_config_load(const char *path, unsigned int flags, struct gw_config **out,
 	struct gw_config_errors *errors);
+
+/*
+ * The same with the files as they were: only what `texts` holds (struct gw_config.texts, the main
+ * file first) exists, but for files with secrets, which are read as they are now.
+ */
+int gw_config_load_texts(const struct gw_config_text *texts, size_t count, unsigned int flags,
+	struct gw_config **out, struct gw_config_errors *errors);
 
 /* The same from memory; name stands for the file in messages and is what include is relative to. */
 int gw_config_load_string(const char *name, const char *text, size_t len, unsigned int flags,

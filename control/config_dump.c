@@ -258,7 +258,9 @@ static json_t *pool_json(const struct gw_config_pool *pool)
 	put(out, "slow_start", slow_start_json(&pool->slow_start));
 	put(out, "enter_limit", enter_limit_json(&pool->enter_limit));
 	for (size_t i = 0; i < pool->backend_count; i++)
-		json_array_append_new(backends, backend_json(&pool->backends[i]));
+		if (!pool->backends[i].removed)
+			json_array_append_new(backends, backend_json(&pool->backends[i]));
+	put(out, "members_file", text(pool->members_file));
 	put(out, "backends", backends);
 	return out;
 }

@@ -9,9 +9,11 @@
 #include "config_arena.h"
 #include "config_check.h"
 #include "config_schema.h"
+#include "config_texts.h"
 #include "config_values.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,23 +33,6 @@ CONFIG_READER(config_read_version)
 		return false;
 	}
 	return true;
-}
-
-/* A path that the file names, relative to the file's own folder. */
-static char *path_resolve(struct config_walk *walk, const char *path)
-{
-	const char *name = walk->source->name;
-	const char *slash = strrchr(name, '/');
-	char *full;
-
-	if (*path == '/' || !slash)
-		full = gw_arena_strndup(walk->config->arena, path, strlen(path));
-	else
-		full = gw_arena_printf(
-			walk->config->arena, "%.*s%s", (int)(slash + 1 - name), name, path);
-	if (!full)
-		walk->status = -ENOMEM;
-	return full;
 }
 
 static bool source_known(const struct config_walk *walk, const char *name)
@@ -92,7 +77,7 @@ static void source_read(
 static void include_read(struct config_walk *walk, const yaml_node_t *node, const char *name)
 {
 	struct config_source *source;
-	char *text;
+	const char *text;
 	size_t len;
 	int error;
 
@@ -108,20 +93,29 @@ static void include_read(struct config_walk *walk, const yaml_node_t *node, cons
 	source = source_add(walk, name);
 	if (!source)
 		return;
-	error = config_file_read(name, &text, &len);
+	error = config_text_get(walk, name, GW_CONFIG_TEXT_INCLUDE, &text, &len);
 	if (error) {
 		walk->sources.incomplete = true;
 		config_bad(walk, node, "cannot read %s: %s", name, config_file_error(error));
 		return;
 	}
 	source_read(walk, source, text, len);
-	free(text);
 }
 
 /* A folder that is not there holds no files; one that cannot be read may. */
 static int folder_error(const char *path, int error)
 {
 	return error != ENOENT;
+}
+
+/* The same among the texts given. */
+static bool include_given(struct config_walk *walk, const yaml_node_t *node, const char *pattern)
+{
+	for (size_t i = 0; i < walk->given_count && !walk->status; i++)
+		if (walk->given[i].kind == GW_CONFIG_TEXT_INCLUDE &&
+			!fnmatch(pattern, walk->given[i].name, FNM_PATHNAME | FNM_PERIOD))
+			include_read(walk, node, walk->given[i].name);
+	return true;
 }
 
 static bool include_element(struct config_walk *walk, const yaml_node_t *node)
@@ -134,9 +128,11 @@ static bool include_element(struct config_walk *walk, const yaml_node_t *node)
 
 	if (!text)
 		return false;
-	pattern = path_resolve(walk, text);
+	pattern = config_path_resolve(walk, text);
 	if (!pattern)
 		return false;
+	if (walk->given)
+		return include_given(walk, node, pattern);
 	error = glob(pattern, 0, folder_error, &found);
 	if (error == GLOB_NOSPACE) {
 		walk->status = -ENOMEM;
@@ -198,7 +194,7 @@ CONFIG_READER(config_read_seed_file)
 		config_bad(walk, node, "other files cannot be used here");
 		return false;
 	}
-	path = path_resolve(walk, name);
+	path = config_path_resolve(walk, name);
 	if (!path)
 		return false;
 	error = config_file_read(path, &text, &len);
@@ -288,22 +284,38 @@ static int files_list(struct config_walk *walk)
 	return 0;
 }
 
-/* text NULL: the file cannot be read, for the reason error. */
-static int load(const char *name, const char *text, size_t len, int read_error, unsigned int flags,
-	struct gw_config *config, struct gw_config_errors *errors)
+/* What is to be loaded. */
+struct load {
+	const char *name;
+	const char *text; /* NULL: it cannot be read, for the reason read_error */
+	size_t len;
+	int read_error;
+	unsigned int flags;
+	const struct gw_config_text *given; /* NULL: other files are read */
+	size_t given_count;
+};
+
+static int load(const struct load *from, struct gw_config *config, struct gw_config_errors *errors)
 {
-	struct config_walk walk = {.config = config, .errors = errors, .flags = flags};
+	struct config_walk walk = {.config = config,
+		.errors = errors,
+		.flags = from->flags,
+		.given = from->given,
+		.given_count = from->given_count};
 	struct gw_place place = {0};
 
-	walk.source = source_add(&walk, name);
+	walk.source = source_add(&walk, from->name);
 	if (!walk.source)
 		return -ENOMEM;
 	place.file = walk.source->name;
-	if (!text && config_error_add(errors, &place, "", "cannot be read: %s",
-			     config_file_error(read_error)))
+	if (!from->text && config_error_add(errors, &place, "", "cannot be read: %s",
+				   config_file_error(from->read_error)))
 		return -ENOMEM;
-	if (text)
-		source_read(&walk, walk.source, text, len);
+	if (from->text &&
+		config_text_keep(&walk, from->name, GW_CONFIG_TEXT_MAIN, from->text, from->len))
+		return -ENOMEM;
+	if (from->text)
+		source_read(&walk, walk.source, from->text, from->len);
 	if (walk.source->root && !walk.status) {
 		root_read(&walk);
 		if (!walk.status)
@@ -317,8 +329,8 @@ static int load(const char *name, const char *text, size_t len, int read_error, 
 	return errors->count ? -EINVAL : 0;
 }
 
-static int load_new(const char *name, const char *text, size_t len, int read_error,
-	unsigned int flags, struct gw_config **out, struct gw_config_errors *errors)
+static int load_new(
+	const struct load *from, struct gw_config **out, struct gw_config_errors *errors)
 {
 	struct gw_arena *arena = gw_arena_new();
 	struct gw_config *config = arena ? gw_arena_alloc(arena, 1, sizeof(*config)) : NULL;
@@ -327,7 +339,7 @@ static int load_new(const char *name, const char *text, size_t len, int read_err
 	if (config) {
 		config->arena = arena;
 		config_defaults_set(config);
-		error = load(name, text, len, read_error, flags, config, errors);
+		error = load(from, config, errors);
 	}
 	if (error)
 		gw_arena_free(arena);
@@ -339,21 +351,40 @@ static int load_new(const char *name, const char *text, size_t len, int read_err
 int gw_config_load_string(const char *name, const char *text, size_t len, unsigned int flags,
 	struct gw_config **out, struct gw_config_errors *errors)
 {
-	if (len > CONFIG_BYTES_MAX)
-		return load_new(name, NULL, 0, -EFBIG, flags, out, errors);
-	return load_new(name, text, len, 0, flags, out, errors);
+	struct load from = {.name = name, .text = text, .len = len, .flags = flags};
+
+	if (len > CONFIG_BYTES_MAX) {
+		from.text = NULL;
+		from.read_error = -EFBIG;
+	}
+	return load_new(&from, out, errors);
+}
+
+int gw_config_load_texts(const struct gw_config_text *texts, size_t count, unsigned int flags,
+	struct gw_config **out, struct gw_config_errors *errors)
+{
+	struct load from = {.name = texts[0].name,
+		.text = texts[0].text,
+		.len = texts[0].length,
+		.flags = flags,
+		.given = texts,
+		.given_count = count};
+
+	return load_new(&from, out, errors);
 }
 
 int gw_config_load(const char *path, unsigned int flags, struct gw_config **out,
 	struct gw_config_errors *errors)
 {
+	struct load from = {.name = path, .flags = flags};
 	char *text = NULL;
-	size_t len = 0;
-	int error = config_file_read(path, &text, &len);
+	int error;
 
-	if (error == -ENOMEM)
-		return error;
-	error = load_new(path, text, len, error, flags, out, errors);
+	from.read_error = config_file_read(path, &text, &from.len);
+	if (from.read_error == -ENOMEM)
+		return -ENOMEM;
+	from.text = text;
+	error = load_new(&from, out, errors);
 	free(text);
 	return error;
 }

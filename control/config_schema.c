@@ -12,6 +12,7 @@
 #include "config_api.h"
 #include "config_healthcheck.h"
 #include "config_load.h"
+#include "config_members.h"
 #include "config_rules.h"
 #include "config_values.h"
 
@@ -173,6 +174,13 @@ static const struct config_section backend = {
 	PLACE(gw_config_backend, place),
 };
 
+/* What a members file holds: one key of a pool. */
+static const struct config_key members_keys[] = {
+	{"backends", config_read_sections, LIST(gw_config_pool, backends, backend_count),
+		.section = &backend, .required = true},
+};
+const struct config_section config_members_section = {members_keys, COUNT(members_keys)};
+
 static const struct config_word encaps[] = {
 	{"ipip", GW_ENCAP_IPIP, NULL},
 	{"gue", GW_ENCAP_GUE, NULL},
@@ -208,7 +216,7 @@ static const struct config_key pool_keys[] = {
 	{"gue_checksum", config_read_word, FIELD(gw_config_pool, gue_checksum),
 		.words = WORDS(bools)},
 	{"mtu", config_read_number, FIELD(gw_config_pool, mtu), .min = MTU_MIN, .max = UINT16_MAX},
-	{"members_file", .refused = NOT_YET},
+	{"members_file", config_read_members_file},
 };
 
 static void pool_init(struct config_walk *walk, void *base)
@@ -237,6 +245,9 @@ static void pool_finish(struct config_walk *walk, yaml_node_t *mapping, void *ba
 			config_bad_key(
 				walk, gue_keys[i], value, "has no meaning without encap: gue");
 	}
+	if (pool->members_file && config_find(walk, mapping, "backends"))
+		config_bad_key(walk, "members_file", config_find(walk, mapping, "members_file"),
+			"excludes backends: remove one");
 	if (entropy && pool->entropy && pool->encap == GW_ENCAP_L2)
 		config_bad_key(walk, "entropy", entropy,
 			"has no meaning with encap l2, which has no outer source to vary");

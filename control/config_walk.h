@@ -84,6 +84,9 @@ struct config_walk {
 	const struct config_step *step;
 	uint64_t visits; /* nodes walked, aliases counted each time */
 	unsigned int flags;
+	/* Files as they were, instead of the file system; NULL: read. */
+	const struct gw_config_text *given;
+	size_t given_count;
 	int status; /* -ENOMEM or -E2BIG: give up */
 };
 

@@ -277,10 +277,13 @@ int config_source_parse(
 		error = config_error_add(errors, &start, "", "the file is empty");
 		return error ? error : -EINVAL;
 	}
-	if (root->type != YAML_MAPPING_NODE) {
+	if (root->type != YAML_MAPPING_NODE &&
+		!(source->list && root->type == YAML_SEQUENCE_NODE)) {
 		start = config_mark_place(source, &root->start_mark);
 		error = config_error_add(errors, &start, "",
-			"a configuration is keys with values, such as 'version: 1'");
+			source->list ? "a list of backends is expected, such as '- {name: b1, "
+				       "address: 192.0.2.1}'"
+				     : "a configuration is keys with values, such as 'version: 1'");
 		return error ? error : -EINVAL;
 	}
 	source->root = root;

@@ -21,6 +21,7 @@
 struct config_source {
 	const char *name; /* as messages name it; lives as long as the model */
 	yaml_document_t document;
+	bool list;	   /* its root may be a list */
 	yaml_node_t *root; /* a mapping; NULL: not read, or no configuration */
 	bool loaded;
 };

@@ -156,6 +156,7 @@ struct gw_config_backend {
 	uint32_t weight;     /* 0: no new flows */
 	enum gw_config_backend_state state;
 	const char *zone; /* NULL: none */
+	bool removed;	  /* the file has it no longer: drains (gw_config_keep_leavers) */
 	struct gw_place place;
 	struct gw_place address_place;
 	struct gw_place weight_place; /* file NULL: not written */
@@ -200,6 +201,7 @@ struct gw_config_pool {
 	struct gw_config_enter_limit enter_limit;
 	struct gw_config_backend *backends;
 	size_t backend_count;
+	const char *members_file; /* where the backends came from; NULL: the pool's own list */
 	struct gw_config_backend **by_name; /* backend_count, sorted by name */
 	struct gw_place place;
 	struct gw_place table_size_place; /* file NULL: not written */
@@ -268,6 +270,20 @@ struct gw_config_hooks {
 	uint32_t timeout_ms; /* then it is killed */
 };
 
+enum gw_config_text_kind {
+	GW_CONFIG_TEXT_MAIN,
+	GW_CONFIG_TEXT_INCLUDE,
+	GW_CONFIG_TEXT_MEMBERS,
+};
+
+/* A file of the configuration, whole. */
+struct gw_config_text {
+	const char *name;
+	const char *text; /* with a NUL behind it */
+	size_t length;
+	enum gw_config_text_kind kind;
+};
+
 struct gw_config {
 	struct gw_config_node node;
 	uint64_t hash_seed;
@@ -288,6 +304,9 @@ struct gw_config {
 	uint32_t shutdown_drain_ms; /* how long SIGTERM waits for flows to end; 0: off */
 	struct gw_config_api api;
 	struct gw_config_listen metrics;
+	/* The files as they were read: the main one, those it includes, members files. */
+	struct gw_config_text *texts;
+	size_t text_count;
 	const char **files; /* every configuration file read, the main one first */
 	size_t file_count;
 	struct gw_arena *arena;

@@ -238,6 +238,88 @@ static void errors_of_included_files_name_them(void)
 	gw_config_free(load_files());
 }
 
+#define MEMBERS_MAIN                                                                               \
+	"version: 1\nnode: {source_ipv4: 10.82.0.11}\n"                                            \
+	"dataplane: {path: xdp, interfaces: [{name: eth1}]}\n"                                     \
+	"defaults: {healthcheck: {type: none}}\n"                                                  \
+	"pools:\n  - {name: web, members_file: web.members}\n"
+
+static void members_may_come_from_a_file_of_their_own(void)
+{
+	static const char *const files[] = {"- {name: b1, address: 10.82.0.101}\n- {name: b2, "
+					    "address: 10.82.0.102, weight: 3}\n",
+		"backends:\n  - {name: b1, address: 10.82.0.101}\n"
+		"  - {name: b2, address: 10.82.0.102, weight: 3}\n"};
+
+	file_write("main.yaml", MEMBERS_MAIN);
+	for (size_t i = 0; i < 2; i++) {
+		struct gw_config *config;
+
+		file_write("web.members", files[i]);
+		config = load_files();
+		CU_ASSERT_EQUAL_FATAL(config->pools[0].backend_count, 2);
+		CU_ASSERT_STRING_EQUAL(config->pools[0].backends[1].name, "b2");
+		CU_ASSERT_EQUAL(config->pools[0].backends[1].weight, 3);
+		CU_ASSERT_STRING_EQUAL(config->pools[0].members_file, file_path("web.members"));
+		CU_ASSERT_EQUAL_FATAL(config->text_count, 2);
+		CU_ASSERT_EQUAL(config->texts[0].kind, GW_CONFIG_TEXT_MAIN);
+		CU_ASSERT_EQUAL(config->texts[1].kind, GW_CONFIG_TEXT_MEMBERS);
+		CU_ASSERT_STRING_EQUAL(config->texts[1].text, files[i]);
+		gw_config_free(config);
+	}
+}
+
+static void a_members_file_that_is_bad_is_refused_at_its_place(void)
+{
+	file_write("main.yaml", MEMBERS_MAIN);
+	file_write("web.members",
+		"- {name: b1, address: 10.82.0.101}\n- {name: b2, adress: 10.82.0.102, "
+		"address: 10.82.0.102}\n");
+	expect_file_error("web.members", 2, 14, "pools[web].members_file[b2].adress",
+		"the nearest valid key is \"address\"");
+	file_write("web.members", "[]\n");
+	expect_file_error("web.members", 1, 1, "pools[web].members_file", "names no backend");
+	file_write("web.members", "backends: []\n");
+	expect_file_error("web.members", 1, 1, "pools[web].members_file", "names no backend");
+	file_write("web.members", "");
+	expect_file_error("web.members", 1, 1, "", "the file is empty");
+	remove(file_path("web.members"));
+	expect_file_error("main.yaml", 6, 31, "pools[web].members_file", "No such file");
+	file_write("web.members", "- {name: b1, address: 10.82.0.101}\n");
+	file_write("main.yaml",
+		"version: 1\nnode: {source_ipv4: 10.82.0.11}\n"
+		"dataplane: {path: xdp, interfaces: [{name: eth1}]}\n"
+		"defaults: {healthcheck: {type: none}}\n"
+		"pools:\n  - {name: web, members_file: web.members,\n     backends: []}\n");
+	expect_file_error("main.yaml", 6, 31, "pools[web].members_file", "excludes backends");
+}
+
+/* What rollback and a start without its members files stand on. */
+static void a_configuration_can_be_loaded_again_as_it_was(void)
+{
+	struct gw_config_errors errors = {0};
+	struct gw_config *config, *again = NULL;
+
+	file_write("main.yaml", MEMBERS_MAIN "include: conf.d/10-*.yaml\n");
+	file_write("web.members", "- {name: b1, address: 10.82.0.101}\n");
+	mkdir(file_path("conf.d"), 0700);
+	file_write("conf.d/10-a.yaml", "pools: [{name: a}]\n");
+	config = load_files();
+	remove(file_path("web.members"));
+	remove(file_path("conf.d/10-a.yaml"));
+	file_write("main.yaml", "version: 2\n");
+	CU_ASSERT_EQUAL(gw_config_load_texts(config->texts, config->text_count, GW_CONFIG_DAEMON,
+				&again, &errors),
+		0);
+	gw_config_free(config);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(again);
+	CU_ASSERT_EQUAL(again->pool_count, 2);
+	CU_ASSERT_EQUAL(again->pools[0].backend_count, 1);
+	CU_ASSERT_EQUAL(again->text_count, 3);
+	gw_config_free(again);
+	gw_config_errors_free(&errors);
+}
+
 static void seeds_may_come_from_a_file_of_their_own(void)
 {
 	struct gw_config *config;
@@ -315,6 +397,9 @@ static const struct gw_test tests[] = {
 	GW_TEST(what_cannot_be_read_is_said_without_a_line),
 	GW_TEST(included_files_join_the_lists),
 	GW_TEST(errors_of_included_files_name_them),
+	GW_TEST(members_may_come_from_a_file_of_their_own),
+	GW_TEST(a_members_file_that_is_bad_is_refused_at_its_place),
+	GW_TEST(a_configuration_can_be_loaded_again_as_it_was),
 	GW_TEST(seeds_may_come_from_a_file_of_their_own),
 	GW_TEST(a_bad_seed_is_not_shown),
 	GW_TEST(text_from_outside_opens_no_files),
@@ -324,7 +409,7 @@ static const struct gw_test tests[] = {
 static void folder_remove(void)
 {
 	static const char *const names[] = {"conf.d/10-a.yaml", "conf.d/20-b.yaml",
-		"conf.d/30-c.yml", "conf.d", "main.yaml", "seed", ""};
+		"conf.d/30-c.yml", "conf.d", "main.yaml", "seed", "web.members", ""};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		remove(file_path(names[i]));
