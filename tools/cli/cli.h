@@ -145,6 +145,8 @@ int cmd_config_reload(struct cli *cli, int count, char **words);
 int cmd_config_dump(struct cli *cli, int count, char **words);
 int cmd_config_schema(struct cli *cli, int count, char **words);
 int cmd_completion(struct cli *cli, int count, char **words);
+int cmd_doctor(struct cli *cli, int count, char **words);
+int cmd_setup(struct cli *cli, int count, char **words);
 int cmd_events(struct cli *cli, int count, char **words);
 int cmd_node_drain(struct cli *cli, int count, char **words);
 int cmd_node_undrain(struct cli *cli, int count, char **words);

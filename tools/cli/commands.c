@@ -61,6 +61,12 @@ const struct cli_command cli_commands[] = {
 		"restarts"},
 	{"node", "undrain", "", 0, 0, BACKEND_OPTIONS, cmd_node_undrain,
 		"the node announces again what the file says"},
+	{NULL, "doctor", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_CONFIG | CLI_ALL, cmd_doctor,
+		"what of this machine is in the way of the configured path, and the commands that "
+		"mend "
+		"it"},
+	{NULL, "setup", "", 0, 0, CLI_SOCKET | CLI_CONFIG | CLI_APPLY, cmd_setup,
+		"the commands that doctor advises; --apply runs them"},
 	{NULL, "dataplane-args", "", 0, 0, CLI_CONFIG | CLI_STEER | CLI_JSON, cmd_dataplane_args,
 		"the arguments for guideway-dataplane that the file asks for"},
 	{NULL, "completion", "", 0, 0, 0, cmd_completion,

@@ -35,7 +35,7 @@ static const struct option_row rows[] = {
 	{"follow", 'f', CLI_FOLLOW, NULL, "wait for what comes"},
 	{"since", 'n', CLI_SINCE, "NUMBER", "from the event of this number on"},
 	{"reason", 'r', CLI_REASON, "TEXT", "why, for `override list`"},
-	{"all", 'a', CLI_ALL, NULL, "every backend"},
+	{"all", 'a', CLI_ALL, NULL, "every backend; also what is well"},
 	{"steer", 'x', CLI_STEER, "PATH", "the steering program for net_af_xdp ports"},
 	{"wait", 'W', CLI_WAIT, NULL, "return when the backend's flows have ended"},
 	{"until-flows", LONG_UNTIL_FLOWS, CLI_UNTIL_FLOWS, "NUMBER",
