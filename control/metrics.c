@@ -35,6 +35,7 @@ static bool text_make(struct gw_daemon *daemon, struct gw_metrics_cache *cache)
 
 	metrics_daemon(&text, daemon);
 	metrics_objects(&text, daemon->build, counted ? &stats : NULL);
+	metrics_probes(&text, daemon);
 	if (counted)
 		metrics_datapath(&text, daemon, &stats);
 	if (text.failed) {

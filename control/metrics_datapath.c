@@ -107,22 +107,22 @@ static void ports_write(struct metrics_text *text, const struct gw_publisher_sta
 	} families[] = {
 		{"guideway_port_rx_missed_total",
 			"Packets that the NIC dropped for want of a free descriptor.",
-			offsetof(struct gw_publisher_port, rx_missed)},
+			offsetof(struct gw_port_stats, rx_missed)},
 		{"guideway_port_rx_dropped_total",
 			"Packets that were dropped between NIC and datapath: no buffer, or the "
 			"kernel "
 			"was overrun.",
-			offsetof(struct gw_publisher_port, rx_dropped)},
+			offsetof(struct gw_port_stats, rx_dropped)},
 		{"guideway_port_rx_errors_total", "Packets received with an error.",
-			offsetof(struct gw_publisher_port, rx_errors)},
+			offsetof(struct gw_port_stats, rx_errors)},
 		{"guideway_port_tx_errors_total", "Packets that could not be sent.",
-			offsetof(struct gw_publisher_port, tx_errors)},
+			offsetof(struct gw_port_stats, tx_errors)},
 	};
 
 	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]) && stats->port_count; f++) {
 		metrics_family(text, families[f].name, METRICS_COUNTER, families[f].help);
 		for (size_t i = 0; i < stats->port_count; i++) {
-			const struct gw_publisher_port *port = &stats->ports[i];
+			const struct gw_port_stats *port = &stats->ports[i];
 
 			metrics_sample(text, &(struct metrics_label){"port", port->name}, 1);
 			metrics_count(

@@ -12,6 +12,9 @@ void metrics_daemon(struct metrics_text *text, struct gw_daemon *daemon);
 void metrics_objects(struct metrics_text *text, const struct gw_build *build,
 	const struct gw_publisher_stats *stats);
 
+/* metrics_probes.c: how long probes took. */
+void metrics_probes(struct metrics_text *text, const struct gw_daemon *daemon);
+
 /* metrics_datapath.c: packets, drops, flows, workers, ports. */
 void metrics_datapath(struct metrics_text *text, const struct gw_daemon *daemon,
 	const struct gw_publisher_stats *stats);

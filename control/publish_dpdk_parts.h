@@ -64,6 +64,7 @@ struct stats_map {
 	uint32_t *backend_flows;
 	struct gw_traffic *services;
 	struct gw_worker_stats *workers;
+	struct gw_port_stats *ports;
 };
 
 /* Maps the descriptor, which the caller closes. -EPROTO when it is no sealed statistics area. */

@@ -47,6 +47,7 @@ void stats_map_close(struct stats_map *stats)
 	free(stats->backend_flows);
 	free(stats->services);
 	free(stats->workers);
+	free(stats->ports);
 	*stats = (struct stats_map){0};
 }
 
@@ -85,8 +86,13 @@ static int stats_copy(struct stats_map *stats, struct gw_publisher_stats *out)
 	if (!status)
 		status = section_copy(stats, &head.workers, sizeof(*stats->workers), WORKERS_MAX,
 			&stats->workers, &out->worker_count);
+	if (!status)
+		status = section_copy(stats, &head.ports, sizeof(*stats->ports), GW_HELLO_PORTS,
+			&stats->ports, &out->port_count);
 	if (status)
 		return status;
+	for (size_t i = 0; i < out->port_count; i++)
+		stats->ports[i].name[GW_PORT_NAME_MAX - 1] = 0;
 	if (flows < out->backend_count)
 		out->backend_count = flows;
 	out->counters = head.counters;
@@ -95,6 +101,7 @@ static int stats_copy(struct stats_map *stats, struct gw_publisher_stats *out)
 	out->backend_flows = stats->backend_flows;
 	out->services = stats->services;
 	out->workers = stats->workers;
+	out->ports = stats->ports;
 	return 0;
 }
 

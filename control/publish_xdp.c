@@ -2,6 +2,7 @@
 #include "control/publish_xdp.h"
 
 #include "base/log.h"
+#include "control/port_counters.h"
 #include "control/xdp_attach.h"
 #include "control/xdp_links.h"
 #include "control/xdp_object.h"
@@ -29,6 +30,7 @@ struct publisher {
 	struct gw_xdp_sweep sweep;
 	struct gw_traffic *backend_traffic;
 	struct gw_traffic *service_traffic;
+	struct gw_port_stats port_stats[GW_XDP_MAX_PORTS];
 	char *pin_dir;
 	int lock; /* on pin_dir */
 	uv_timer_t heartbeat;
@@ -107,6 +109,17 @@ static int traffic(struct publisher *publisher, enum gw_xdp_traffic which, struc
 	return error;
 }
 
+static size_t ports_count(struct publisher *publisher)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < publisher->ports.count; i++)
+		if (!gw_port_counters_read(
+			    publisher->ports.port[i].ifindex, &publisher->port_stats[count]))
+			count++;
+	return count;
+}
+
 static int stats(struct gw_publisher *base, struct gw_publisher_stats *out)
 {
 	struct publisher *publisher = (struct publisher *)base;
@@ -131,6 +144,8 @@ static int stats(struct gw_publisher *base, struct gw_publisher_stats *out)
 		return error;
 	made.backends = publisher->backend_traffic;
 	made.services = publisher->service_traffic;
+	made.ports = publisher->port_stats;
+	made.port_count = ports_count(publisher);
 	*out = made;
 	return 0;
 }

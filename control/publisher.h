@@ -74,15 +74,6 @@ struct gw_flow_answer {
 	uint32_t age;	  /* seconds */
 };
 
-/* What a port lost before or behind the datapath. */
-struct gw_publisher_port {
-	char name[GW_PORT_NAME_MAX];
-	uint64_t rx_missed;  /* by the NIC, for want of a descriptor */
-	uint64_t rx_dropped; /* for want of a buffer, or by the kernel */
-	uint64_t rx_errors;
-	uint64_t tx_errors;
-};
-
 /* Sums over workers or CPUs, by global id; the arrays belong to the publisher, valid until the next
  * call. */
 struct gw_publisher_stats {
@@ -94,7 +85,7 @@ struct gw_publisher_stats {
 	size_t service_count;
 	const struct gw_worker_stats *workers; /* path dpdk */
 	size_t worker_count;
-	const struct gw_publisher_port *ports;
+	const struct gw_port_stats *ports;
 	size_t port_count;
 	uint64_t flows_active;
 	uint64_t flow_capacity;

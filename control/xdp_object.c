@@ -339,14 +339,26 @@ int gw_xdp_counters(const struct gw_xdp_object *object, struct gw_counters *sum)
 		object, object->skeleton->maps.gw_counters, 0, (uint64_t *)sum, sizeof(*sum) / 8);
 }
 
+static const struct bpf_map *traffic_map(
+	const struct gw_xdp_object *object, enum gw_xdp_traffic which)
+{
+	return which == GW_XDP_TRAFFIC_BACKENDS ? object->skeleton->maps.gw_backend_traffic
+						: object->skeleton->maps.gw_service_traffic;
+}
+
 int gw_xdp_traffic(const struct gw_xdp_object *object, enum gw_xdp_traffic which, uint32_t id,
 	struct gw_traffic *sum)
 {
-	const struct bpf_map *map = which == GW_XDP_TRAFFIC_BACKENDS
-					    ? object->skeleton->maps.gw_backend_traffic
-					    : object->skeleton->maps.gw_service_traffic;
+	return sum_words(object, traffic_map(object, which), id, (uint64_t *)sum, sizeof(*sum) / 8);
+}
 
-	return sum_words(object, map, id, (uint64_t *)sum, sizeof(*sum) / 8);
+int gw_xdp_traffic_clear(const struct gw_xdp_object *object, enum gw_xdp_traffic which, uint32_t id)
+{
+	memset(object->values, 0, (size_t)object->cpus * sizeof(struct gw_traffic));
+	return bpf_map_update_elem(
+		       bpf_map__fd(traffic_map(object, which)), &id, object->values, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 uint64_t gw_xdp_flow_find(

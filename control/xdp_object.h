@@ -48,6 +48,10 @@ enum gw_xdp_traffic { GW_XDP_TRAFFIC_BACKENDS, GW_XDP_TRAFFIC_SERVICES };
 int gw_xdp_traffic(const struct gw_xdp_object *object, enum gw_xdp_traffic which, uint32_t id,
 	struct gw_traffic *sum);
 
+/* All CPUs begin at nothing again: the number has a new owner. */
+int gw_xdp_traffic_clear(
+	const struct gw_xdp_object *object, enum gw_xdp_traffic which, uint32_t id);
+
 /* The flow's word by the rules of abi/flow_word.h; GW_FLOW_EMPTY: none. `now` in seconds. */
 uint64_t gw_xdp_flow_find(
 	const struct gw_xdp_object *object, const struct gw_flow_key *key, uint32_t now);

@@ -121,6 +121,21 @@ static void store_backend(struct gw_backend *live, const struct gw_backend *want
 			__atomic_store_n(&((uint64_t *)live)[i], word[i], __ATOMIC_RELEASE);
 }
 
+/*
+ * A number that was another backend's before: what it counted is not this one's. Its former owner
+ * has left long ago (ids.h), and settle left the address in its record.
+ */
+static bool owner_is_new(const struct gw_backend *live, const struct gw_backend *wanted)
+{
+	static const struct gw_address never;
+
+	return live->state == GW_BACKEND_FREE &&
+	       memcmp(&live->outer_destination, &never, sizeof(never)) != 0 &&
+	       (live->pool != wanted->pool ||
+		       memcmp(&live->outer_destination, &wanted->outer_destination,
+			       sizeof(never)) != 0);
+}
+
 static void store_backends(
 	struct gw_xdp_tables *tables, const struct gw_snapshot *snapshot, bool keep_links)
 {
@@ -136,6 +151,8 @@ static void store_backends(
 		 * it. */
 		if (wanted.state == GW_BACKEND_FREE)
 			continue;
+		if (owner_is_new(live, &wanted))
+			gw_xdp_traffic_clear(tables->object, GW_XDP_TRAFFIC_BACKENDS, (uint32_t)i);
 		if (wanted.next_hop < snapshot->data->next_hops.count) {
 			wanted.link = hops[wanted.next_hop].link;
 			wanted.mtu = (uint16_t)gw_mtu_lower(wanted.mtu, hops[wanted.next_hop].mtu);
@@ -299,6 +316,8 @@ static void store_services(struct gw_xdp_tables *tables, const struct gw_snapsho
 	for (uint64_t i = 0; i < snapshot->data->services.count; i++) {
 		if (services[i].pool == GW_NONE)
 			continue;
+		if (tables->object->services[i].pool == GW_NONE)
+			gw_xdp_traffic_clear(tables->object, GW_XDP_TRAFFIC_SERVICES, (uint32_t)i);
 		memcpy(&word, &services[i], sizeof(word));
 		__atomic_store_n((uint64_t *)&tables->object->services[i], word, __ATOMIC_RELEASE);
 	}

@@ -3,8 +3,11 @@
 
 #include "engine.h"
 
+#include <rte_ethdev.h>
+
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,7 +31,9 @@ static uint64_t layout(struct gw_stats *stats, const struct gw_engine *engine)
 	end = section_place(&stats->backend_flows, end, GW_MAX_BACKENDS, sizeof(uint32_t));
 	end = section_place(
 		&stats->backend_traffic, end, GW_MAX_BACKENDS, sizeof(struct gw_traffic));
+	end = section_place(&stats->ports, end, engine->port_count, sizeof(struct gw_port_stats));
 	stats->workers.count = engine->worker_count;
+	stats->ports.count = engine->port_count;
 	return end;
 }
 
@@ -73,6 +78,8 @@ void gw_stats_close(struct gw_stats_area *area)
 		return;
 	munmap(area->map, area->size);
 	close(area->fd);
+	gw_stats_owners_free(&area->backends);
+	gw_stats_owners_free(&area->services);
 	area->map = NULL;
 }
 
@@ -133,6 +140,57 @@ static struct gw_traffic sum_service(const struct gw_engine *engine, uint32_t id
 	return sum;
 }
 
+static void *section_at(struct gw_stats *stats, const struct gw_section *section)
+{
+	return (uint8_t *)stats + section->offset;
+}
+
+/* What ethdevs count by themselves; asking a driver may take system calls. */
+static void count_ports(struct gw_port_stats *ports, const struct gw_engine *engine)
+{
+	for (uint16_t i = 0; i < engine->port_count; i++) {
+		struct rte_eth_stats now;
+
+		memcpy(ports[i].name, engine->port[i].name, sizeof(ports[i].name));
+		if (rte_eth_stats_get(engine->port[i].ethdev, &now))
+			continue;
+		ports[i].rx_missed = now.imissed;
+		ports[i].rx_dropped = now.rx_nombuf;
+		ports[i].rx_errors = now.ierrors;
+		ports[i].tx_errors = now.oerrors;
+	}
+}
+
+static void count_backends(
+	struct gw_stats_area *area, const struct gw_engine *engine, const struct gw_view *view)
+{
+	struct gw_traffic *backend = section_at(area->map, &area->map->backend_traffic);
+	uint32_t *flows = section_at(area->map, &area->map->backend_flows);
+
+	gw_stats_owners_fit(&area->backends, view->backend_count);
+	for (uint32_t i = 0; i < view->backend_count; i++) {
+		backend[i] = gw_stats_owner_backend(
+			&area->backends, i, &view->backend[i], sum_backend(engine, i));
+		flows[i] = __atomic_load_n(&engine->backend_flows[i], __ATOMIC_RELAXED);
+	}
+}
+
+static void count_services(
+	struct gw_stats_area *area, const struct gw_engine *engine, const struct gw_view *view)
+{
+	struct gw_traffic *service = section_at(area->map, &area->map->service_traffic);
+
+	gw_stats_owners_fit(&area->services, view->service_count);
+	for (uint32_t i = 0; i < area->services.count; i++) {
+		bool known = i < view->service_count;
+		struct gw_traffic traffic = gw_stats_owner_service(&area->services, i,
+			known && view->service[i].pool != GW_NONE, sum_service(engine, i));
+
+		if (known)
+			service[i] = traffic;
+	}
+}
+
 static const struct gw_view *any_view(const struct gw_engine *engine)
 {
 	for (int i = 0; engine->generation && i < RTE_MAX_NUMA_NODES; i++)
@@ -141,20 +199,14 @@ static const struct gw_view *any_view(const struct gw_engine *engine)
 	return NULL;
 }
 
-static void *section_at(struct gw_stats *stats, const struct gw_section *section)
-{
-	return (uint8_t *)stats + section->offset;
-}
-
 void gw_stats_update(struct gw_stats_area *area, const struct gw_engine *engine)
 {
 	struct gw_stats *stats = area->map;
-	struct gw_traffic *backend = section_at(stats, &stats->backend_traffic);
-	struct gw_traffic *service = section_at(stats, &stats->service_traffic);
-	uint32_t *flows = section_at(stats, &stats->backend_flows);
+	struct gw_port_stats ports[GW_PORTS_MAX] = {};
 	const struct gw_view *view = any_view(engine);
 	struct timespec now;
 
+	count_ports(ports, engine);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	__atomic_store_n(&stats->sequence, stats->sequence + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -164,11 +216,10 @@ void gw_stats_update(struct gw_stats_area *area, const struct gw_engine *engine)
 	stats->backend_traffic.count = stats->backend_flows.count = view ? view->backend_count : 0;
 	stats->service_traffic.count = view ? view->service_count : 0;
 	sum_workers(stats, section_at(stats, &stats->workers), engine);
-	for (uint32_t i = 0; i < stats->backend_traffic.count; i++) {
-		backend[i] = sum_backend(engine, i);
-		flows[i] = __atomic_load_n(&engine->backend_flows[i], __ATOMIC_RELAXED);
+	memcpy(section_at(stats, &stats->ports), ports, engine->port_count * sizeof(ports[0]));
+	if (view) {
+		count_backends(area, engine, view);
+		count_services(area, engine, view);
 	}
-	for (uint32_t i = 0; i < stats->service_traffic.count; i++)
-		service[i] = sum_service(engine, i);
 	__atomic_store_n(&stats->sequence, stats->sequence + 1, __ATOMIC_RELEASE);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "abi/dataplane_socket.h"
+#include "stats_owners.h"
 
 #include <stddef.h>
 
@@ -15,6 +16,8 @@ struct gw_stats_area {
 	struct gw_stats *map; /* main writes, others map it read-only */
 	size_t size;
 	int fd;
+	struct gw_stats_owners backends; /* whose the numbers are, by id */
+	struct gw_stats_owners services;
 };
 
 /* Room for the engine's workers and the highest ids. Returns 0 or -errno. */

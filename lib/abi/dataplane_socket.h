@@ -20,7 +20,7 @@
 #include "abi/verdict.h"
 
 #define GW_MESSAGE_MAGIC    0x4757414du /* "GWAM" */
-#define GW_MESSAGE_ABI	    1u
+#define GW_MESSAGE_ABI	    2u
 #define GW_MESSAGE_MAX	    65536
 #define GW_DATAPLANE_SOCKET "/run/guideway/dataplane.sock"
 
@@ -131,6 +131,16 @@ struct gw_stats {
 	struct gw_section backend_flows;   /* uint32_t active flows */
 	struct gw_section service_traffic; /* struct gw_traffic */
 	struct gw_section workers;	   /* struct gw_worker_stats */
+	struct gw_section ports;	   /* struct gw_port_stats */
+};
+
+/* What a port lost before the datapath saw it, or behind the datapath. */
+struct gw_port_stats {
+	char name[GW_PORT_NAME_MAX];
+	uint64_t rx_missed;  /* by the NIC, for want of a descriptor */
+	uint64_t rx_dropped; /* for want of a buffer, or by the kernel */
+	uint64_t rx_errors;
+	uint64_t tx_errors;
 };
 
 struct gw_worker_stats {
