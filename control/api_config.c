@@ -18,7 +18,8 @@ void api_config_reload(
 	if (!body)
 		return;
 	json_decref(body);
-	if (gw_daemon_reload(daemon, "API")) {
+	if (gw_daemon_reload(
+		    daemon, &(const struct gw_daemon_wish){.why = "config reload"}, NULL)) {
 		api_errors(reply, 422, "the file is invalid, the configuration in use goes on",
 			json_incref(daemon->load.errors));
 		return;

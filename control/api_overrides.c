@@ -104,6 +104,8 @@ static void change_tell(
 		snprintf(to, sizeof(to), "weight %lld", (long long)change->weight);
 	else
 		snprintf(to, sizeof(to), "%s", change->action);
+	gw_cause_add(&daemon->cause, call->caller.name, "%s: %s%s%s", subject, to,
+		change->reason ? ", " : "", change->reason ? change->reason : "");
 	gw_events_add(daemon->events, "override", subject, "", to, "by %s%s%s", call->caller.name,
 		change->reason ? ": " : "", change->reason ? change->reason : "");
 }
@@ -202,6 +204,7 @@ void api_overrides_clear(
 		snprintf(subject, sizeof(subject), "%s/%s", known->pool, known->name);
 		gw_events_add(daemon->events, "override", subject, "set", "clear", "by %s",
 			call->caller.name);
+		gw_cause_add(&daemon->cause, call->caller.name, "%s: override cleared", subject);
 		cleared++;
 	}
 	if (cleared)

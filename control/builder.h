@@ -120,6 +120,11 @@ int gw_build_make(const struct gw_build_input *input, struct gw_build **out,
 	char error[static GW_BUILD_ERROR]);
 void gw_build_free(struct gw_build *build); /* NULL is fine */
 
+/* Would a datapath that runs one see any difference in the other? Versions aside. */
+bool gw_build_same(const struct gw_build *a, const struct gw_build *b);
+/* Before it is published. */
+void gw_build_renumber(struct gw_build *build, uint64_t version);
+
 const struct gw_build_pool *gw_build_pool_find(const struct gw_build *build, const char *name);
 const struct gw_build_service *gw_build_service_find(
 	const struct gw_build *build, const char *name);

@@ -279,3 +279,21 @@ int build_finish(struct build_job *job)
 	job->build->snapshot = snapshot;
 	return 0;
 }
+
+bool gw_build_same(const struct gw_build *a, const struct gw_build *b)
+{
+	struct gw_snapshot_header left = *a->snapshot->data, right = *b->snapshot->data;
+
+	left.version = right.version = 0;
+	return a->snapshot->size == b->snapshot->size && !memcmp(&left, &right, sizeof(left)) &&
+	       !memcmp(a->snapshot->data + 1, b->snapshot->data + 1,
+		       a->snapshot->size - sizeof(left));
+}
+
+void gw_build_renumber(struct gw_build *build, uint64_t version)
+{
+	struct gw_snapshot_header *header = (struct gw_snapshot_header *)build->snapshot->data;
+
+	header->version = version;
+	build->version = version;
+}

@@ -2,6 +2,7 @@
 #include "control/daemon.h"
 
 #include "base/log.h"
+#include "control/config_store.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -68,6 +69,8 @@ static void health_changed(
 		gw_health_name(change->to), "%s", change->cause);
 	if (ret <= 0)
 		return;
+	gw_cause_add(&daemon->cause, NULL, "%s %s: %s", subject, gw_health_name(change->to),
+		change->cause);
 	gw_state_writer_touch(daemon->writer);
 	gw_daemon_touch(daemon);
 }
@@ -105,6 +108,8 @@ static void datapath_reported(void *owner, bool present, const char *detail)
 	version = daemon->publisher->ops->version(daemon->publisher);
 	if (daemon->build && version > daemon->build->version) {
 		gw_state_raise_version(daemon->state, version);
+		gw_cause_add(&daemon->cause, NULL, "the datapath ran a later version");
+		daemon->build_always = true;
 		gw_daemon_touch(daemon);
 	}
 }
@@ -118,6 +123,7 @@ static void snapshot_in_force(void *owner, uint64_t version, uint64_t took_ns)
 
 	daemon->datapath.in_force = version;
 	daemon->datapath.in_force_ms = gw_clock_wall_ms();
+	gw_history_in_force(daemon->history, version, daemon->datapath.in_force_ms);
 	daemon->datapath.took_ns = took_ns;
 	daemon->datapath.refused = 0;
 	snprintf(subject, sizeof(subject), "%llu", (unsigned long long)version);
@@ -159,6 +165,8 @@ void gw_daemon_stop(struct gw_daemon *daemon, const char *why)
 	gw_state_writer_close(daemon->writer);
 	gw_daemon_end_close(daemon);
 	gw_process_close(&daemon->process);
+	gw_daemon_members_close(daemon);
+	uv_close((uv_handle_t *)&daemon->confirm_timer, NULL);
 	uv_close((uv_handle_t *)&daemon->build_timer, NULL);
 	uv_close((uv_handle_t *)&daemon->deadline_timer, NULL);
 	for (size_t i = 0; i < sizeof(daemon->signals) / sizeof(daemon->signals[0]); i++)
@@ -174,7 +182,7 @@ static void signal_came(uv_signal_t *handle, int number)
 		return;
 	}
 	gw_process_reloading();
-	gw_daemon_reload(daemon, "SIGHUP");
+	gw_daemon_reload(daemon, &(const struct gw_daemon_wish){.why = "SIGHUP"}, NULL);
 	gw_process_reloaded(daemon->load.valid ? "running" : "running; the file is invalid");
 }
 
@@ -182,6 +190,8 @@ static void handles_init(struct gw_daemon *daemon)
 {
 	static const int numbers[] = {SIGHUP, SIGTERM, SIGINT};
 
+	uv_timer_init(daemon->loop, &daemon->confirm_timer);
+	daemon->confirm_timer.data = daemon;
 	uv_timer_init(daemon->loop, &daemon->build_timer);
 	uv_timer_init(daemon->loop, &daemon->deadline_timer);
 	daemon->build_timer.data = daemon;
@@ -238,8 +248,11 @@ static int state_open(struct gw_daemon *daemon)
 /* Numbers must be on disk before a snapshot uses them. */
 static int identities_take(struct gw_daemon *daemon)
 {
-	int ret = gw_daemon_identities_take(daemon, daemon->config, NULL);
+	int ret = gw_config_keep_leavers(
+		daemon->config, gw_state_runtime(daemon->state), gw_clock_wall_ms());
 
+	if (ret >= 0)
+		ret = gw_daemon_identities_take(daemon, daemon->config, NULL);
 	if (ret) {
 		gw_log_error("cannot number the configuration's pools, services and backends: %s",
 			strerror(-ret));
@@ -310,10 +323,38 @@ static int publisher_open(struct gw_daemon *daemon)
 	return 0;
 }
 
+/* A configuration that is not the one kept last is kept as well. */
+static void config_keep(struct gw_daemon *daemon)
+{
+	const struct gw_config *config = daemon->config;
+	struct gw_config_bundle last = {0};
+
+	if (gw_config_store_read(gw_daemon_state_dir(daemon), UINT64_MAX, &last) ||
+		!gw_config_texts_equal(last.texts, last.count, config->texts, config->text_count))
+		gw_daemon_config_keep(daemon, daemon->build->version);
+	else
+		gw_state_config(daemon->state)->version = last.version;
+	gw_config_bundle_clear(&last);
+}
+
+static int first_publish(struct gw_daemon *daemon)
+{
+	int ret;
+
+	gw_cause_add(&daemon->cause, NULL, "start of guideway-control");
+	ret = gw_daemon_publish(daemon);
+	if (ret)
+		return ret;
+	config_keep(daemon);
+	return gw_daemon_members_watch(daemon);
+}
+
 static int daemon_start(struct gw_daemon *daemon)
 {
 	int ret = state_open(daemon);
 
+	if (!ret)
+		gw_daemon_choose(daemon);
 	if (!ret)
 		ret = identities_take(daemon);
 	if (!ret)
@@ -321,7 +362,7 @@ static int daemon_start(struct gw_daemon *daemon)
 	if (!ret)
 		ret = publisher_open(daemon);
 	if (!ret)
-		ret = gw_daemon_publish(daemon);
+		ret = first_publish(daemon);
 	if (!ret)
 		ret = gw_process_started();
 	if (!ret)
@@ -342,6 +383,7 @@ static void daemon_free(struct gw_daemon *daemon)
 	gw_state_free(daemon->state);
 	gw_node_free(daemon->node);
 	gw_config_free(daemon->config);
+	gw_history_free(daemon->history);
 	gw_events_free(daemon->events);
 	gw_metrics_cache_free(&daemon->metrics);
 	json_decref(daemon->load.errors);
@@ -364,8 +406,9 @@ int gw_daemon_run(const struct gw_daemon_options *options)
 	daemon->options = *options;
 	daemon->start_ms = gw_clock_wall_ms();
 	daemon->events = gw_events_new();
+	daemon->history = gw_history_new();
 	descriptors_raise();
-	ret = daemon->events ? gw_daemon_load_first(daemon) : -ENOMEM;
+	ret = daemon->events && daemon->history ? gw_daemon_load_first(daemon) : -ENOMEM;
 	status = ret == -EINVAL ? EXIT_INVALID : EXIT_FAILED;
 	if (!ret) {
 		handles_init(daemon);

@@ -17,7 +17,9 @@
 #pragma once
 
 #include "control/builder.h"
+#include "control/daemon_config.h"
 #include "control/events.h"
+#include "control/history.h"
 #include "control/hook.h"
 #include "control/listeners.h"
 #include "control/metrics.h"
@@ -98,6 +100,11 @@ struct gw_daemon {
 	struct gw_node *node;
 	struct gw_process process;
 	struct gw_daemon_ending end;
+	struct gw_history *history;
+	struct gw_cause cause; /* of what is published next */
+	struct gw_members_watch *members;
+	char disk_digest[33];	   /* of the file as it was last read whole */
+	uv_timer_t confirm_timer;  /* a reload that awaits confirmation */
 	uv_timer_t build_timer;	   /* coalesces changes */
 	uv_timer_t deadline_timer; /* the next drain that ends by time */
 	uv_signal_t signals[3];
@@ -105,6 +112,7 @@ struct gw_daemon {
 	int64_t loaded_ms; /* of the configuration in use */
 	bool build_due;
 	bool build_failed; /* said once */
+	bool build_always; /* the next build is published even if it changes nothing */
 	bool stopping;
 };
 
@@ -130,9 +138,11 @@ int gw_daemon_publish(struct gw_daemon *daemon);
 
 /*
  * Takes a finished build as the newest and hands it to the publisher. Consumes it. built_ms: wall
- * clock not after the one it was built with.
+ * clock not after the one it was built with. Unless `always`, one that gives the datapath what it
+ * has already is no new version: it takes the former's place under the former's number.
  */
-int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build, int64_t built_ms);
+int gw_daemon_publish_build(
+	struct gw_daemon *daemon, struct gw_build *build, int64_t built_ms, bool always);
 
 /*
  * What the configuration would be built into, with the present runtime and ids, none of which is
@@ -145,12 +155,6 @@ int gw_daemon_build_trial(struct gw_daemon *daemon, const struct gw_config *conf
 
 /* daemon_tell.c: events for what a build changes beside daemon->build. */
 void gw_daemon_tell(struct gw_daemon *daemon, const struct gw_build *build);
-
-/* Reads the file again. Returns 0, or -EINVAL with the errors in daemon->load. `why`: "SIGHUP". */
-int gw_daemon_reload(struct gw_daemon *daemon, const char *why);
-
-/* The first load; -EINVAL after logging every error. */
-int gw_daemon_load_first(struct gw_daemon *daemon);
 
 /*
  * Ids and runtime take over the configuration; overrides that it ends are told. *ids_changed (may

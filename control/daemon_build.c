@@ -23,9 +23,25 @@ void gw_daemon_touch(struct gw_daemon *daemon)
 	uv_timer_start(&daemon->build_timer, build_timer_ran_out, COALESCE_MS, 0);
 }
 
+static void override_expired(void *owner, const struct gw_runtime_backend *backend)
+{
+	struct gw_daemon *daemon = owner;
+	char subject[2 * GW_NAME_MAX + 2];
+
+	snprintf(subject, sizeof(subject), "%s/%s", backend->pool, backend->name);
+	gw_events_add(daemon->events, "override", subject, "set", "ended",
+		"the time that %s gave it is over", backend->override.who);
+	gw_cause_add(&daemon->cause, NULL, "%s: the time of an override is over", subject);
+	gw_state_writer_touch(daemon->writer);
+}
+
 static void deadline_timer_ran_out(uv_timer_t *timer)
 {
-	gw_daemon_publish(timer->data);
+	struct gw_daemon *daemon = timer->data;
+
+	if (gw_runtime_leavers_over(gw_state_runtime(daemon->state), gw_clock_wall_ms()))
+		gw_daemon_refresh(daemon);
+	gw_daemon_publish(daemon);
 }
 
 /* A drain that ended since the build looked at the clock is due at once, not forgotten. */
@@ -45,13 +61,36 @@ static void deadline_arm(struct gw_daemon *daemon, int64_t built_ms)
 	uv_timer_start(&daemon->deadline_timer, deadline_timer_ran_out, (uint64_t)wait, 0);
 }
 
-int gw_daemon_publish_build(struct gw_daemon *daemon, struct gw_build *build, int64_t built_ms)
+/* What was given no cause came about by the clock. */
+static void history_note(struct gw_daemon *daemon, const struct gw_build *build)
+{
+	if (!daemon->cause.text[0])
+		gw_cause_add(&daemon->cause, NULL, "time: a drain, a hold or a slow start");
+	if (gw_history_add(daemon->history, build, gw_state_config(daemon->state)->version,
+		    &daemon->cause, gw_clock_wall_ms()))
+		gw_log_warning("version %llu cannot be remembered: out of memory",
+			(unsigned long long)build->version);
+	daemon->cause = (struct gw_cause){0};
+}
+
+int gw_daemon_publish_build(
+	struct gw_daemon *daemon, struct gw_build *build, int64_t built_ms, bool always)
 {
 	struct gw_build *former = daemon->build;
 	int ret;
 
 	gw_daemon_tell(daemon, build);
 	daemon->build = build;
+	if (former && !always && !daemon->build_always && gw_build_same(former, build)) {
+		gw_state_return_version(daemon->state, build->version);
+		gw_build_renumber(build, former->version);
+		daemon->cause = (struct gw_cause){0};
+		gw_build_free(former);
+		deadline_arm(daemon, built_ms);
+		return 0;
+	}
+	daemon->build_always = false;
+	history_note(daemon, build);
 	ret = daemon->publisher->ops->publish(daemon->publisher, build->snapshot);
 	if (ret)
 		gw_events_warn(daemon->events, "publish", "", "", "failed",
@@ -81,6 +120,7 @@ int gw_daemon_publish(struct gw_daemon *daemon)
 	int ret;
 
 	daemon->build_due = false;
+	gw_runtime_expire(gw_state_runtime(daemon->state), input.now_ms, override_expired, daemon);
 	gw_runtime_advance(gw_state_runtime(daemon->state), input.now_ms);
 	ret = gw_build_make(&input, &build, error);
 	if (ret) {
@@ -91,7 +131,7 @@ int gw_daemon_publish(struct gw_daemon *daemon)
 		return ret;
 	}
 	daemon->build_failed = false;
-	return gw_daemon_publish_build(daemon, build, input.now_ms);
+	return gw_daemon_publish_build(daemon, build, input.now_ms, false);
 }
 
 /* Those that `now` does not know, or knows at another address. */

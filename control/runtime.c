@@ -174,7 +174,10 @@ static void entry_update(struct gw_runtime_backend *entry, const struct gw_confi
 	entry->file_state = backend->state;
 	entry->file_weight = backend->weight;
 	entry->checked = checked;
+	entry->removed = backend->removed;
 	entry->drain_timeout_ms = pool->drain_timeout_ms;
+	if (entry->removed && !entry->drain_timeout_ms)
+		entry->drain_timeout_ms = GW_REMOVED_DRAIN_MS;
 	entry->damping = pool->damping;
 	entry->slow_start = pool->slow_start;
 	entry->enter_limit = pool->enter_limit;
@@ -297,6 +300,7 @@ static int override_sign(struct gw_runtime_backend *entry, bool said, const char
 {
 	struct gw_override *override = &entry->override;
 
+	override->until_ms = 0;
 	if (said) {
 		override->file_state = entry->file_state;
 		override->file_weight = entry->file_weight;
@@ -315,7 +319,7 @@ int gw_runtime_override_state(struct gw_runtime *runtime, const char *pool, cons
 {
 	struct gw_runtime_backend *entry = entry_find(runtime, pool, name);
 
-	if (!entry)
+	if (!entry || entry->removed)
 		return -ENOENT;
 	if (state == GW_CONFIG_ACTIVE && runtime_held(entry, now_ms)) {
 		/* Whoever enables it wants it now. */
@@ -347,6 +351,40 @@ int gw_runtime_override_weight(struct gw_runtime *runtime, const char *pool, con
 	override->has_weight = weight != entry->file_weight;
 	override->weight = weight;
 	return override_sign(entry, override->has_weight, who, why, now_ms);
+}
+
+int gw_runtime_override_until(
+	struct gw_runtime *runtime, const char *pool, const char *name, int64_t until_ms)
+{
+	struct gw_runtime_backend *entry = entry_find(runtime, pool, name);
+
+	if (!entry)
+		return -ENOENT;
+	if ((!entry->override.has_state && !entry->override.has_weight) ||
+		entry->override.until_ms == until_ms)
+		return 0;
+	entry->override.until_ms = until_ms;
+	return 1;
+}
+
+size_t gw_runtime_expire(struct gw_runtime *runtime, int64_t now_ms,
+	void (*ended)(void *owner, const struct gw_runtime_backend *backend), void *owner)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < runtime->count; i++) {
+		struct gw_runtime_backend *entry = &runtime->list[i];
+
+		if (!entry->override.until_ms || entry->override.until_ms > now_ms)
+			continue;
+		if (ended)
+			ended(owner, entry);
+		entry->override = (struct gw_override){0};
+		entry->since_ms = now_ms;
+		drain_update(entry, now_ms);
+		count++;
+	}
+	return count;
 }
 
 int gw_runtime_override_clear(

@@ -58,6 +58,7 @@ struct gw_override {
 	enum gw_config_backend_state file_state;
 	uint32_t file_weight;
 	int64_t since_ms;
+	int64_t until_ms;	  /* ends by itself then; 0: never */
 	char who[GW_RUNTIME_WHO]; /* "" when not told */
 	char why[GW_RUNTIME_WHY];
 };
@@ -73,6 +74,7 @@ struct gw_runtime_backend {
 	struct gw_config_damping damping; /* these three are the pool's */
 	struct gw_config_slow_start slow_start;
 	struct gw_config_enter_limit enter_limit;
+	bool removed;  /* the file has it no longer (gw_config_keep_leavers) */
 	bool checked;  /* false: the pool has no health check, always healthy */
 	bool presumed; /* unknown counts as healthy */
 	enum gw_health health;
@@ -102,6 +104,7 @@ enum gw_reason {
 	GW_REASON_FILE_DISABLED,
 	GW_REASON_OVERRIDE_DRAIN,
 	GW_REASON_OVERRIDE_DISABLED,
+	GW_REASON_REMOVED,    /* drains: the configuration has it no longer */
 	GW_REASON_DRAIN_OVER, /* drain_timeout passed: disabled */
 	GW_REASON_HELD,	      /* healthy, but held down for flipping too often */
 	GW_REASON_QUEUED,     /* healthy, waits for its turn to enter: not a member */
@@ -164,11 +167,30 @@ int gw_runtime_set_health(struct gw_runtime *runtime, const char *pool, const ch
 int gw_runtime_note_failure(struct gw_runtime *runtime, const char *pool, const char *name,
 	const char *detail, int64_t now_ms);
 
+/*
+ * Backends that were in use and that `config` lacks join it as removed ones, which drain until
+ * their pool's drain_timeout (GW_REMOVED_DRAIN_MS where that is off) is over; those with nothing to
+ * drain do not. To be called before anything else sees the configuration. Works after a restart
+ * too: what the state file knows and the file does not has left meanwhile. Returns how many joined,
+ * or -ENOMEM, and then `config` may only be freed.
+ */
+#define GW_REMOVED_DRAIN_MS (5 * 60 * 1000u)
+int gw_config_keep_leavers(
+	struct gw_config *config, const struct gw_runtime *runtime, int64_t now_ms);
+/* Some removed backend's drain is over. */
+bool gw_runtime_leavers_over(const struct gw_runtime *runtime, int64_t now_ms);
+
 /* drain, enable (ACTIVE), disable. A value equal to the file's own ends the override. */
 int gw_runtime_override_state(struct gw_runtime *runtime, const char *pool, const char *name,
 	enum gw_config_backend_state state, const char *who, const char *why, int64_t now_ms);
 int gw_runtime_override_weight(struct gw_runtime *runtime, const char *pool, const char *name,
 	uint32_t weight, const char *who, const char *why, int64_t now_ms);
+/* The override that stands ends by itself at this time; 0: it does not. */
+int gw_runtime_override_until(
+	struct gw_runtime *runtime, const char *pool, const char *name, int64_t until_ms);
+/* Ends those whose time is over, each told to `ended` (may be NULL) before. Returns how many. */
+size_t gw_runtime_expire(struct gw_runtime *runtime, int64_t now_ms,
+	void (*ended)(void *owner, const struct gw_runtime_backend *backend), void *owner);
 int gw_runtime_override_clear(
 	struct gw_runtime *runtime, const char *pool, const char *name, int64_t now_ms);
 

@@ -32,6 +32,7 @@ const char *gw_reason_text(enum gw_reason reason)
 		[GW_REASON_FILE_DISABLED] = "disabled: the configuration says so",
 		[GW_REASON_OVERRIDE_DRAIN] = "drains: said at run time",
 		[GW_REASON_OVERRIDE_DISABLED] = "disabled: said at run time",
+		[GW_REASON_REMOVED] = "drains: removed from the configuration",
 		[GW_REASON_DRAIN_OVER] = "disabled: its drain_timeout has passed",
 		[GW_REASON_HELD] = "held down for a while: healthy, but it went down too often",
 		[GW_REASON_QUEUED] = "healthy, waits for its turn to enter (enter_limit)",
@@ -86,8 +87,9 @@ static struct gw_effect effect_alone(const struct gw_runtime_backend *entry, int
 		effect.held_until_ms = entry->held_until_ms;
 	} else if (wanted == GW_CONFIG_DRAIN) {
 		effect.state = GW_BACKEND_DRAIN;
-		effect.reason =
-			override->has_state ? GW_REASON_OVERRIDE_DRAIN : GW_REASON_FILE_DRAIN;
+		effect.reason = entry->removed	      ? GW_REASON_REMOVED
+				: override->has_state ? GW_REASON_OVERRIDE_DRAIN
+						      : GW_REASON_FILE_DRAIN;
 	} else if (effect.health == GW_HEALTH_UNKNOWN) {
 		effect.reason = entry->presumed ? GW_REASON_PRESUMED : GW_REASON_WAITING;
 	} else if (entry->queued) {
@@ -119,7 +121,8 @@ static void effect_finish(struct gw_effect *effect, bool panic)
 	bool eligible = effect->state == GW_BACKEND_ACTIVE && effect->reason != GW_REASON_WAITING &&
 			effect->reason != GW_REASON_QUEUED;
 
-	if (panic && effect->state != GW_BACKEND_DISABLED && !eligible) {
+	if (panic && effect->state != GW_BACKEND_DISABLED && !eligible &&
+		effect->reason != GW_REASON_REMOVED) {
 		effect->state = GW_BACKEND_ACTIVE;
 		effect->reason = GW_REASON_PANIC;
 		eligible = true;
@@ -171,7 +174,7 @@ void gw_runtime_pool(const struct gw_runtime *runtime, const struct gw_config_po
 		if (!entry)
 			entry = &of_file;
 		effects[i] = effect_alone(entry, now_ms);
-		if (effects[i].state == GW_BACKEND_DISABLED)
+		if (effects[i].state == GW_BACKEND_DISABLED || entry->removed)
 			continue;
 		sum.not_disabled++;
 		sum.healthy += entry_healthy(&effects[i], entry->presumed);

@@ -158,6 +158,8 @@ static int64_t entry_deadline(const struct gw_runtime_backend *entry, int64_t no
 	uint32_t step = ramp_step(entry, now_ms);
 	int64_t next = 0;
 
+	if (entry->override.until_ms)
+		sooner(&next, entry->override.until_ms, now_ms);
 	if (entry->drain_since_ms && entry->drain_timeout_ms)
 		sooner(&next, entry->drain_since_ms + entry->drain_timeout_ms, now_ms);
 	if (runtime_held(entry, now_ms))

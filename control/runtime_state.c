@@ -22,6 +22,8 @@ static json_t *override_dump(const struct gw_override *override)
 			json_string(gw_config_backend_state_name(override->state)));
 	if (!status && override->has_weight)
 		status = json_object_set_new(object, "weight", json_integer(override->weight));
+	if (!status && override->until_ms)
+		status = json_object_set_new(object, "until", json_integer(override->until_ms));
 	if (!status)
 		return object;
 	json_decref(object);
@@ -102,13 +104,15 @@ static bool weight_load(json_int_t value, uint32_t *weight)
 static bool override_load(json_t *object, struct gw_override *override)
 {
 	const char *who, *why, *file_state, *state = NULL;
-	json_int_t since, file_weight, weight = -1;
+	json_int_t since, file_weight, weight = -1, until = 0;
 
-	if (json_unpack(object, "{s:I,s:s,s:s,s:s,s:I,s?s,s?I}", "since", &since, "who", &who,
+	if (json_unpack(object, "{s:I,s:s,s:s,s:s,s:I,s?s,s?I,s?I}", "since", &since, "who", &who,
 		    "why", &why, "file_state", &file_state, "file_weight", &file_weight, "state",
-		    &state, "weight", &weight) < 0)
+		    &state, "weight", &weight, "until", &until) < 0 ||
+		until < 0)
 		return false;
 	override->since_ms = since;
+	override->until_ms = until;
 	runtime_text_copy(override->who, sizeof(override->who), who);
 	runtime_text_copy(override->why, sizeof(override->why), why);
 	override->has_state = state != NULL;

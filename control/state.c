@@ -33,6 +33,7 @@ struct gw_state {
 	uint64_t version; /* the last one given out */
 	struct table_note *tables;
 	size_t table_count;
+	struct gw_state_config config;
 };
 
 static int64_t clock_ms(clockid_t clock)
@@ -138,6 +139,37 @@ static int tables_load(const json_t *array, struct gw_state *state)
 	return 0;
 }
 
+/* Files of earlier programs lack it. */
+static int config_load(const json_t *object, struct gw_state_config *config)
+{
+	json_int_t version, former = 0, until = 0;
+	const char *digest = "", *who = "";
+	int held = 0;
+
+	if (!object)
+		return 0;
+	if (json_unpack((json_t *)object, "{s:I,s?b,s?s,s?I,s?I,s?s}", "version", &version, "held",
+		    &held, "digest", &digest, "former", &former, "until", &until, "who",
+		    &who) < 0 ||
+		version < 0 || former < 0 || until < 0 || strlen(digest) > 32)
+		return -EINVAL;
+	*config = (struct gw_state_config){.version = (uint64_t)version,
+		.held = held,
+		.former = (uint64_t)former,
+		.until_ms = until};
+	strcpy(config->digest, digest);
+	snprintf(config->who, sizeof(config->who), "%s", who);
+	return 0;
+}
+
+static json_t *config_dump(const struct gw_state_config *config)
+{
+	return json_pack("{s:I,s:b,s:s,s:I,s:I,s:s}", "version", (json_int_t)config->version,
+		"held", config->held, "digest", config->digest, "former",
+		(json_int_t)config->former, "until", (json_int_t)config->until_ms, "who",
+		config->who);
+}
+
 /* 0, -ENOMEM, or -EINVAL with the reason in `why`. */
 static int text_load(struct gw_state *state, json_t *root, char *why, size_t size)
 {
@@ -172,6 +204,10 @@ static int text_load(struct gw_state *state, json_t *root, char *why, size_t siz
 	status = tables_load(tables, state);
 	if (status < 0)
 		return status;
+	snprintf(why, size, "what it says of the configuration contradicts itself");
+	status = config_load(json_object_get(root, "config"), &state->config);
+	if (status < 0)
+		return status;
 	state->version = (uint64_t)version;
 	return 0;
 }
@@ -185,6 +221,7 @@ static int state_reset(struct gw_state *state)
 	state->tables = NULL;
 	state->table_count = 0;
 	state->version = 0;
+	state->config = (struct gw_state_config){0};
 	state->ids = gw_ids_new();
 	state->runtime = gw_runtime_new();
 	return state->ids && state->runtime ? 0 : -ENOMEM;
@@ -306,6 +343,17 @@ const char *gw_state_dir(const struct gw_state *state)
 	return state->dir;
 }
 
+struct gw_state_config *gw_state_config(struct gw_state *state)
+{
+	return &state->config;
+}
+
+void gw_state_return_version(struct gw_state *state, uint64_t version)
+{
+	if (state->version == version)
+		state->version--;
+}
+
 uint64_t gw_state_next_version(struct gw_state *state)
 {
 	return ++state->version;
@@ -376,10 +424,10 @@ char *gw_state_text(struct gw_state *state)
 
 	boot_id_read(boot_id);
 	/* json_pack takes the objects over, and fails when one of them is NULL. */
-	root = json_pack("{s:i,s:s,s:I,s:o,s:o,s:o}", "format", GW_STATE_FORMAT, "boot_id", boot_id,
-		"version", (json_int_t)(state->version + VERSION_AHEAD), "ids",
+	root = json_pack("{s:i,s:s,s:I,s:o,s:o,s:o,s:o}", "format", GW_STATE_FORMAT, "boot_id",
+		boot_id, "version", (json_int_t)(state->version + VERSION_AHEAD), "ids",
 		gw_ids_dump(state->ids), "runtime", gw_runtime_dump(state->runtime), "tables",
-		tables_dump(state));
+		tables_dump(state), "config", config_dump(&state->config));
 	text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	json_decref(root);
 	return text;

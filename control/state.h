@@ -21,9 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GW_STATE_FILE	 "control-state.json"
-#define GW_STATE_FORMAT	 1
-#define GW_STATE_WARNING 640
+#define GW_STATE_FILE	     "control-state.json"
+#define GW_STATE_DIR_DEFAULT "/var/lib/guideway"
+#define GW_STATE_FORMAT	     1
+#define GW_STATE_WARNING     640
 
 struct gw_build;
 struct gw_state;
@@ -45,6 +46,20 @@ struct gw_runtime *gw_state_runtime(struct gw_state *state);
 uint64_t gw_state_next_version(struct gw_state *state);
 /* A datapath runs this version: what comes next is above it. */
 void gw_state_raise_version(struct gw_state *state, uint64_t in_force);
+
+/* The last one given out was not used. */
+void gw_state_return_version(struct gw_state *state, uint64_t version);
+
+/* Where the configuration in use comes from. Changed freely; gw_state_writer_touch afterwards. */
+struct gw_state_config {
+	uint64_t version; /* under which config_store.h keeps it; 0: not kept */
+	bool held;	  /* it is not the file's: rolled back to */
+	char digest[33];  /* of the file that was set aside then (gw_config_texts_digest) */
+	uint64_t former;  /* awaiting confirmation: what to go back to; 0: nothing awaits */
+	int64_t until_ms; /* by then */
+	char who[GW_RUNTIME_WHO];
+};
+struct gw_state_config *gw_state_config(struct gw_state *state);
 
 /* Remembers the digests and table versions of a build that was published. */
 int gw_state_keep_tables(struct gw_state *state, const struct gw_build *build);
