@@ -37,6 +37,7 @@ static const struct gw_api_route routes[] = {
 	VIEW("/v1/pools", NULL, NULL, api_tables),
 	VIEW("/v1/pools/{pool}/table", "full", NULL, api_table),
 	VIEW("/v1/drops", NULL, NULL, api_drops),
+	VIEW("/v1/workers", NULL, NULL, api_workers),
 	VIEW("/v1/flow", "tuple", NULL, api_flow),
 	VIEW("/v1/flows", NULL, NULL, api_flows),
 	VIEW("/v1/lookup", "flow table", NULL, api_lookup),

@@ -86,6 +86,29 @@ static bool flow_argument(const struct api_call *call, const char *name, struct 
 	return true;
 }
 
+/* The XDP program has none: the CPUs that take the interrupts run it. */
+void api_workers(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
+{
+	struct gw_publisher_stats stats;
+	json_t *list;
+
+	if (!api_stats(daemon, &stats)) {
+		datapath_missing(daemon, reply);
+		return;
+	}
+	list = json_array();
+	for (size_t i = 0; i < stats.worker_count; i++) {
+		const struct gw_worker_stats *worker = &stats.workers[i];
+
+		json_array_append_new(list,
+			json_pack("{s:I, s:I, s:I, s:I, s:b}", "cpu", (json_int_t)worker->cpu, "rx",
+				(json_int_t)worker->counters.rx, "busy_cycles",
+				(json_int_t)worker->busy_cycles, "total_cycles",
+				(json_int_t)worker->total_cycles, "asleep", worker->asleep != 0));
+	}
+	reply->json = json_pack("{s:o}", "workers", list);
+}
+
 void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	static const char *const states[] = {"free", "new", "established", "closing"};

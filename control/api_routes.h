@@ -126,6 +126,7 @@ API_ANSWER(api_table);
 API_ANSWER(api_drops);
 API_ANSWER(api_flow);
 API_ANSWER(api_flows);
+API_ANSWER(api_workers);
 API_ANSWER(api_lookup);
 API_ANSWER(api_events);
 API_ANSWER(api_config);

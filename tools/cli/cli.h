@@ -65,6 +65,7 @@ struct cli {
 	bool once;
 	bool apply;
 	bool color;
+	bool quiet;		   /* the terminal is drawn on: nothing is to be said */
 	struct cli_client *client; /* opened by the first request */
 };
 
@@ -147,6 +148,7 @@ int cmd_config_schema(struct cli *cli, int count, char **words);
 int cmd_completion(struct cli *cli, int count, char **words);
 int cmd_doctor(struct cli *cli, int count, char **words);
 int cmd_setup(struct cli *cli, int count, char **words);
+int cmd_top(struct cli *cli, int count, char **words);
 int cmd_events(struct cli *cli, int count, char **words);
 int cmd_node_drain(struct cli *cli, int count, char **words);
 int cmd_node_undrain(struct cli *cli, int count, char **words);

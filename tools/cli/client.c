@@ -125,6 +125,8 @@ static void unreachable_say(const struct cli *cli, struct cli_client *client, CU
 {
 	long os_error = 0;
 
+	if (cli->quiet)
+		return;
 	curl_easy_getinfo(client->easy, CURLINFO_OS_ERRNO, &os_error);
 	cli_error("cannot reach guideway-control at %s: %s. Is it running? Another socket is named "
 		  "by --socket or $GUIDEWAY_SOCKET.",
