@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The backend's side of `encap: ipip`: takes the outer IPv4 or IPv6 header off what balancers send,
- * and lets the stack see the client's packet for the service address, which the backend owns on lo.
- * For machines without tunnel modules, and for those that want the drops counted.
+ * The backend's side of `encap: ipip`, `gue` and `gre`: takes the outer headers off what balancers
+ * send, and lets the stack see the client's packet for the service address, which the backend owns
+ * on lo. For machines without tunnel modules, and for those that want the drops counted.
  *
  * Two programs do the same: gw_decap_tc at ingress (tcx or clsact; sees VLAN tags already removed
  * and packets already merged by GRO), gw_decap_xdp before the stack (untagged frames only). Frames
@@ -11,6 +11,7 @@
  * loader pins.
  */
 #include "decap_parse.h"
+#include "frame_sum.h"
 
 #include <linux/bpf.h>
 
@@ -22,6 +23,8 @@
 
 /* Set by the loader: strangers' tunnel packets go on to the stack (another tunnel's, perhaps). */
 const volatile bool pass_strangers;
+const volatile __u32 modes;	/* GW_DECAP_MODE of each encapsulation to take */
+const volatile __be16 gue_port; /* network order */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -58,6 +61,8 @@ static __always_inline __u32 success_counter(const struct decap_plan *plan)
 static __always_inline void count_success(const struct decap_plan *plan, __u32 bytes)
 {
 	count(success_counter(plan), bytes);
+	if (plan->encap != GW_ENCAP_IPIP)
+		count(plan->encap == GW_ENCAP_GUE ? GW_DECAP_GUE : GW_DECAP_GRE, bytes);
 	if (plan->rewrite && plan->outer_ecn == ECN_CE)
 		count(GW_DECAP_CE_COPIED, bytes);
 }
@@ -67,15 +72,16 @@ static __always_inline int tunnel_recognise(
 	const void *data, const void *end, struct decap_plan *plan)
 {
 	const struct ethhdr *eth = data;
+	struct decap_wants wants = {.modes = modes, .gue_port = gue_port};
 	struct gw_decap_source source;
 	int ret = DECAP_NOT_OURS;
 
 	if ((const void *)(eth + 1) > end)
 		return DECAP_NOT_OURS;
 	if (eth->h_proto == bpf_htons(ETH_P_IP))
-		ret = outer_read_v4(data + ETH_HLEN, end, plan, &source);
+		ret = outer_read_v4(data + ETH_HLEN, end, &wants, plan, &source);
 	else if (eth->h_proto == bpf_htons(ETH_P_IPV6))
-		ret = outer_read_v6(data + ETH_HLEN, end, plan, &source);
+		ret = outer_read_v6(data + ETH_HLEN, end, &wants, plan, &source);
 	if (ret == 0 && !bpf_map_lookup_elem(&sources, &source))
 		return pass_strangers ? DECAP_NOT_OURS : GW_DECAP_NOT_ALLOWED;
 	return ret;
@@ -88,8 +94,17 @@ static __always_inline int tunnel_check(
 	int ret = outer_check(data + ETH_HLEN, end, length - ETH_HLEN, plan);
 
 	if (ret == 0)
-		ret = inner_check(data + ETH_HLEN + (plan->outer_len & 0x3c), end, plan);
+		ret = inner_check(data + ETH_HLEN + (plan->outer_len & OUTER_MASK), end, plan);
 	return ret;
+}
+
+/* What the UDP checksum covers: the header and the payload that UDP's length counts. */
+static __always_inline struct sum_walk udp_walk(void *context, const struct decap_plan *plan)
+{
+	return (struct sum_walk){.context = context,
+		.offset = ETH_HLEN + plan->ip_len,
+		.left = sizeof(struct udphdr) + plan->payload,
+		.sum = plan->pseudo};
 }
 
 /*
@@ -134,6 +149,15 @@ static __always_inline void skb_pull(struct __sk_buff *skb, __u32 bytes)
 		bpf_skb_pull_data(skb, bytes);
 }
 
+/* A packet of this very machine (veth) may have its checksum still to come: the stack knows. */
+static __always_inline bool skb_sum_wrong(struct __sk_buff *skb, const struct decap_plan *plan)
+{
+	struct sum_walk walk = udp_walk(skb, plan);
+
+	bpf_loop(SUM_PIECES, sum_step_skb, &walk, 0);
+	return sum_result(&walk) != 0xffff;
+}
+
 SEC("tc")
 int gw_decap_tc(struct __sk_buff *skb)
 {
@@ -143,15 +167,17 @@ int gw_decap_tc(struct __sk_buff *skb)
 
 	if (skb->pkt_type != PACKET_HOST)
 		return TC_ACT_UNSPEC;
-	skb_pull(skb, ETH_HLEN + sizeof(struct ipv6hdr));
+	skb_pull(skb, ETH_HLEN + OUTER_MAX);
 	ret = tunnel_recognise((void *)(long)skb->data, (void *)(long)skb->data_end, &plan);
 	if (ret == DECAP_NOT_OURS)
 		return TC_ACT_UNSPEC;
 	if (ret == 0) {
-		skb_pull(skb, ETH_HLEN + 60 + sizeof(struct ipv6hdr));
+		skb_pull(skb, ETH_HLEN + OUTER_MAX + sizeof(struct ipv6hdr));
 		ret = tunnel_check(
 			(void *)(long)skb->data, (void *)(long)skb->data_end, length, &plan);
 	}
+	if (ret == 0 && plan.verify && skb_sum_wrong(skb, &plan))
+		ret = GW_DECAP_UDP_CHECKSUM;
 	if (ret == 0 && skb_strip(skb, &plan) < 0)
 		ret = GW_DECAP_NO_MEMORY;
 	if (ret) {
@@ -173,7 +199,7 @@ static __always_inline int xdp_strip(struct xdp_md *ctx, const struct decap_plan
 		return -1;
 	__builtin_memcpy(&eth, data, sizeof(eth));
 	eth.h_proto = plan->inner_ipv6 ? bpf_htons(ETH_P_IPV6) : bpf_htons(ETH_P_IP);
-	if (bpf_xdp_adjust_head(ctx, plan->outer_len & 0x3c))
+	if (bpf_xdp_adjust_head(ctx, plan->outer_len & OUTER_MASK))
 		return -1;
 	moved = (void *)(long)ctx->data;
 	end = (void *)(long)ctx->data_end;
@@ -189,6 +215,14 @@ static __always_inline int xdp_strip(struct xdp_md *ctx, const struct decap_plan
 	return 0;
 }
 
+static __always_inline bool xdp_sum_wrong(struct xdp_md *ctx, const struct decap_plan *plan)
+{
+	struct sum_walk walk = udp_walk(ctx, plan);
+
+	bpf_loop(SUM_PIECES, sum_step_xdp, &walk, 0);
+	return sum_result(&walk) != 0xffff;
+}
+
 SEC("xdp.frags")
 int gw_decap_xdp(struct xdp_md *ctx)
 {
@@ -201,6 +235,8 @@ int gw_decap_xdp(struct xdp_md *ctx)
 		return XDP_PASS;
 	if (ret == 0)
 		ret = tunnel_check(data, end, length, &plan);
+	if (ret == 0 && plan.verify && xdp_sum_wrong(ctx, &plan))
+		ret = GW_DECAP_UDP_CHECKSUM;
 	if (ret == 0 && xdp_strip(ctx, &plan))
 		ret = GW_DECAP_NO_MEMORY;
 	if (ret) {

@@ -18,32 +18,42 @@
 #include <linux/in.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/udp.h>
 #include <stdbool.h>
 
 #define DECAP_NOT_OURS (-1)
+#define IP_OFFSET      0x1fff
 #define IP_OFFSET_MASK 0x3fff /* more-fragments flag and offset */
 #define ECN_MASK       3
 #define ECN_NOT_ECT    0
 #define ECN_ECT1       1
 #define ECN_CE	       3
 
+#define GRE_HEADER     4 /* without options */
+#define IP_HEADER_MASK 0x3c
+#define OUTER_MASK     0x7c /* the longest outer header has 60 + 8 bytes */
+#define OUTER_MAX      68
+
+/* What the loader set: the encapsulations to take, and GUE's port in network order. */
+struct decap_wants {
+	__u32 modes; /* GW_DECAP_MODE */
+	__be16 gue_port;
+};
+
 struct decap_plan {
+	__u32 ip_len;	 /* of the outer IP header */
 	__u32 outer_len; /* bytes between the Ethernet header and the inner packet */
 	__u32 payload;	 /* bytes that the outer header says follow it */
+	__u32 pseudo;	 /* with `verify`: the sum of the pseudo header, as the CPU loads words */
+	__u8 encap;	 /* enum gw_encap */
 	__u8 outer_ecn;
 	bool outer_ipv6;
 	bool inner_ipv6;
+	bool verify;  /* the UDP checksum is not zero: it has to be right */
 	bool rewrite; /* the two fields below are to be written into the inner header */
 	__be16 word0; /* its first 16 bits: version and traffic class, of either family */
 	__be16 check; /* IPv4: its checksum */
 };
-
-/* True when the protocol of the outer header is a tunnel's; sets the inner family. */
-static __always_inline bool protocol_inner(__u8 protocol, bool *ipv6)
-{
-	*ipv6 = protocol == IPPROTO_IPV6;
-	return *ipv6 || protocol == IPPROTO_IPIP;
-}
 
 /* Ones' complement sum of an IPv4 header of len bytes, in range of the packet; 0xffff when it is
  * right. */
@@ -61,33 +71,116 @@ static __always_inline __u32 header_sum(const void *header, __u32 len, const voi
 	return (sum & 0xffff) + (sum >> 16);
 }
 
-/* Reads what an outer header says; the source is a key of the prefix map, to be looked up before
- * more is read. */
-static __always_inline int outer_read_v4(const struct iphdr *ip, const void *end,
-	struct decap_plan *plan, struct gw_decap_source *source)
+/* IP directly in UDP: the first four bits of what follows are its version. */
+static __always_inline int gue_read(
+	const void *at, const void *end, const struct decap_wants *wants, struct decap_plan *plan)
 {
-	if ((const void *)(ip + 1) > end || !protocol_inner(ip->protocol, &plan->inner_ipv6))
+	const struct udphdr *udp = at;
+	const __u8 *inner = (const void *)(udp + 1);
+
+	if ((const void *)(udp + 1) > end || udp->dest != wants->gue_port)
+		return DECAP_NOT_OURS;
+	plan->encap = GW_ENCAP_GUE;
+	plan->outer_len = plan->ip_len + sizeof(*udp);
+	plan->inner_ipv6 = inner + 1 <= (const __u8 *)end && *inner >> 4 == 6;
+	return 0;
+}
+
+/* GRE with a checksum, a key or a sequence number, or with something else inside, is another's. */
+static __always_inline int gre_read(const void *at, const void *end, struct decap_plan *plan)
+{
+	const __be16 *word = at;
+
+	if ((const void *)(word + 2) > end || word[0] ||
+		(word[1] != bpf_htons(ETH_P_IP) && word[1] != bpf_htons(ETH_P_IPV6)))
+		return DECAP_NOT_OURS;
+	plan->encap = GW_ENCAP_GRE;
+	plan->outer_len = plan->ip_len + GRE_HEADER;
+	plan->inner_ipv6 = word[1] == bpf_htons(ETH_P_IPV6);
+	return 0;
+}
+
+/* Which tunnel's packet it is, if any, by what lies behind an IP header of plan->ip_len bytes. */
+static __always_inline int tunnel_read(const void *l3, const void *end, __u8 protocol,
+	const struct decap_wants *wants, struct decap_plan *plan)
+{
+	const void *at = l3 + (plan->ip_len & IP_HEADER_MASK);
+
+	if (protocol == IPPROTO_UDP && wants->modes & GW_DECAP_MODE(GW_ENCAP_GUE))
+		return gue_read(at, end, wants, plan);
+	if (protocol == IPPROTO_GRE && wants->modes & GW_DECAP_MODE(GW_ENCAP_GRE))
+		return gre_read(at, end, plan);
+	if ((protocol != IPPROTO_IPIP && protocol != IPPROTO_IPV6) ||
+		!(wants->modes & GW_DECAP_MODE(GW_ENCAP_IPIP)))
+		return DECAP_NOT_OURS;
+	plan->encap = GW_ENCAP_IPIP;
+	plan->outer_len = plan->ip_len;
+	plan->inner_ipv6 = protocol == IPPROTO_IPV6;
+	return 0;
+}
+
+/* Reads what an outer header says; the source is a key of the prefix map, to be looked up before
+ * more is read. A later fragment has no header behind IP's: it is the stack's. */
+static __always_inline int outer_read_v4(const struct iphdr *ip, const void *end,
+	const struct decap_wants *wants, struct decap_plan *plan, struct gw_decap_source *source)
+{
+	if ((const void *)(ip + 1) > end)
+		return DECAP_NOT_OURS;
+	if (ip->frag_off & bpf_htons(IP_OFFSET) && ip->protocol != IPPROTO_IPIP &&
+		ip->protocol != IPPROTO_IPV6)
 		return DECAP_NOT_OURS;
 	plan->outer_ipv6 = false;
 	plan->outer_ecn = ip->tos & ECN_MASK;
-	plan->outer_len = ip->ihl * 4u;
+	plan->ip_len = ip->ihl * 4u;
 	*source = (struct gw_decap_source){.bits = 128};
 	source->address[10] = 0xff;
 	source->address[11] = 0xff;
 	__builtin_memcpy(&source->address[12], &ip->saddr, 4);
-	return 0;
+	return tunnel_read(ip, end, ip->protocol, wants, plan);
 }
 
 static __always_inline int outer_read_v6(const struct ipv6hdr *ip, const void *end,
-	struct decap_plan *plan, struct gw_decap_source *source)
+	const struct decap_wants *wants, struct decap_plan *plan, struct gw_decap_source *source)
 {
-	if ((const void *)(ip + 1) > end || !protocol_inner(ip->nexthdr, &plan->inner_ipv6))
+	if ((const void *)(ip + 1) > end)
 		return DECAP_NOT_OURS;
 	plan->outer_ipv6 = true;
 	plan->outer_ecn = (bpf_ntohs(*(const __be16 *)ip) >> 4) & ECN_MASK;
-	plan->outer_len = sizeof(*ip);
+	plan->ip_len = sizeof(*ip);
 	source->bits = 128;
 	__builtin_memcpy(source->address, &ip->saddr, sizeof(source->address));
+	return tunnel_read(ip, end, ip->nexthdr, wants, plan);
+}
+
+/* Words of the pseudo header (RFC 768, RFC 8200 section 8.1), as the CPU loads them. */
+static __always_inline __u32 pseudo_sum(const void *l3, const struct decap_plan *plan, __u32 length)
+{
+	const __u16 *word = l3 + (plan->outer_ipv6 ? offsetof(struct ipv6hdr, saddr)
+						   : offsetof(struct iphdr, saddr));
+	__u32 sum = bpf_htons(IPPROTO_UDP) + bpf_htons(length);
+
+	for (int i = 0; i < 4; i++)
+		sum += word[i];
+	for (int i = 4; plan->outer_ipv6 && i < 16; i++)
+		sum += word[i];
+	return sum;
+}
+
+/* UDP's own length may leave bytes behind its end unused, never reach beyond IP's. */
+static __always_inline int gue_check(const void *l3, const void *end, struct decap_plan *plan)
+{
+	const struct udphdr *udp = l3 + (plan->ip_len & IP_HEADER_MASK);
+	__u32 length;
+
+	if ((const void *)(udp + 1) > end)
+		return GW_DECAP_MALFORMED;
+	length = bpf_ntohs(udp->len);
+	if (length < sizeof(*udp) || length > plan->payload + sizeof(*udp))
+		return GW_DECAP_MALFORMED;
+	plan->payload = length - sizeof(*udp);
+	plan->verify = udp->check;
+	if (plan->verify)
+		plan->pseudo = pseudo_sum(l3, plan, length);
 	return 0;
 }
 
@@ -112,13 +205,13 @@ static __always_inline int outer_check(
 	if (total > avail || total < plan->outer_len)
 		return GW_DECAP_MALFORMED;
 	if (!plan->outer_ipv6) {
-		if (header_sum(v4, plan->outer_len, end) != 0xffff)
+		if (header_sum(v4, plan->ip_len, end) != 0xffff)
 			return GW_DECAP_OUTER_CHECKSUM;
 		if (v4->frag_off & bpf_htons(IP_OFFSET_MASK))
 			return GW_DECAP_OUTER_FRAGMENT;
 	}
 	plan->payload = total - plan->outer_len;
-	return 0;
+	return plan->encap == GW_ENCAP_GUE ? gue_check(l3, end, plan) : 0;
 }
 
 /*

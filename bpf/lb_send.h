@@ -91,15 +91,15 @@ GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *confi
 
 /* The headers of what is plain (gw_encap_plain), at the start of a frame that has room for them. */
 GW_INLINE int lb_headers_plain(struct xdp_md *ctx, const struct gw_packet *packet,
-	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link)
+	const struct gw_backend *backend, uint8_t family, uint64_t hash, const struct gw_link *link)
 {
 	uint8_t *frame = (uint8_t *)(long)ctx->data, *end = (uint8_t *)(long)ctx->data_end;
 
 	if (frame + GW_ETH_HEADER + GW_IPV4_HEADER > end)
 		return GW_DROP_NO_HEADROOM;
 	gw_encap_macs(frame, link);
-	gw_wire_store16(frame + 12, gw_encap_ethertype(backend->family));
-	if (backend->family == GW_IPV4) {
+	gw_wire_store16(frame + 12, gw_encap_ethertype(family));
+	if (family == GW_IPV4) {
 		gw_encap_plain_v4(frame + GW_ETH_HEADER, backend, packet, hash);
 	} else {
 		if (frame + GW_ETH_HEADER + GW_IPV6_HEADER > end)
@@ -145,23 +145,27 @@ GW_INLINE int lb_headers(struct xdp_md *ctx, const struct gw_packet *packet,
 /* Makes room in front and writes the headers. */
 __noinline int lb_encapsulate_other(struct xdp_md *ctx, struct lb_state *state)
 {
-	const struct gw_backend *backend;
-	uint16_t inner_sum = 0;
-	int grow;
+	const struct gw_backend *live;
+	struct gw_backend backend;
+	int grow, inner_sum = 0;
 
 	if (!state)
 		return GW_DROP_NO_HEADROOM;
-	backend = lb_backend_at(NULL, state->choice.backend);
-	if (!backend)
+	live = lb_backend_at(NULL, state->choice.backend);
+	if (!live)
 		return GW_DROP_NO_BACKEND;
-	grow = (int)(backend->overhead + gw_encap_ethernet_size(&state->link)) -
+	backend = *live; /* control may be changing its mode: what is read once fits together */
+	grow = (int)(backend.overhead + gw_encap_ethernet_size(&state->link)) -
 	       state->packet.l3_offset;
-	if (gw_encap_wants_sum(backend))
-		inner_sum = (uint16_t)lb_inner_sum(
-			ctx, state->packet.l3_offset, state->packet.l3_length);
+	if (gw_encap_wants_sum(&backend)) {
+		inner_sum = lb_inner_sum(ctx, state->packet.l3_offset, state->packet.l3_length);
+		if (inner_sum < 0)
+			return GW_DROP_MALFORMED;
+	}
 	if (bpf_xdp_adjust_head(ctx, -grow))
 		return GW_DROP_NO_HEADROOM;
-	return lb_headers(ctx, &state->packet, backend, state->hash, inner_sum, &state->link);
+	return lb_headers(
+		ctx, &state->packet, &backend, state->hash, (uint16_t)inner_sum, &state->link);
 }
 
 /* Cuts Ethernet's padding off the end, makes room in front, writes the headers. */
@@ -170,6 +174,7 @@ GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_
 {
 	const struct gw_packet *packet = &state->packet;
 	uint32_t wanted = packet->l3_offset + packet->l3_length;
+	uint8_t family = backend->family;
 	int grow;
 
 	if (length > wanted && bpf_xdp_adjust_tail(ctx, (int)(wanted - length)))
@@ -178,10 +183,13 @@ GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_
 		state->link = *link;
 		return lb_encapsulate_other(ctx, state);
 	}
-	grow = (int)(backend->overhead + GW_ETH_HEADER) - packet->l3_offset;
+	/* Not backend->overhead: control may be changing the mode, and what is read twice may
+	 * differ. */
+	grow = (family == GW_IPV4 ? GW_IPV4_HEADER : GW_IPV6_HEADER) + GW_ETH_HEADER -
+	       packet->l3_offset;
 	if (bpf_xdp_adjust_head(ctx, -grow))
 		return GW_DROP_NO_HEADROOM;
-	return lb_headers_plain(ctx, packet, backend, state->hash, link);
+	return lb_headers_plain(ctx, packet, backend, family, state->hash, link);
 }
 
 /*

@@ -437,8 +437,10 @@ int main(int argc, char **argv)
 {
 	int ret = 1;
 
-	skel = decap_bpf__open_and_load();
-	if (!skel || !sources_allow())
+	skel = decap_bpf__open();
+	if (skel)
+		skel->rodata->modes = GW_DECAP_MODES_ALL;
+	if (!skel || decap_bpf__load(skel) || !sources_allow())
 		fprintf(stderr, "decap: cannot load the programs: %s (root?)\n", strerror(errno));
 	else
 		ret = gw_suite_run("decap", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_link.h>
 #include <net/if.h>
@@ -293,6 +294,8 @@ int decap_attach(const struct decap_options *options)
 		return ret;
 	}
 	skel->rodata->pass_strangers = options->pass_strangers;
+	skel->rodata->modes = options->modes ? options->modes : GW_DECAP_MODES_ALL;
+	skel->rodata->gue_port = htons(options->gue_port);
 	ret = maps_pin(options, skel);
 	if (!ret)
 		ret = decap_bpf__load(skel);

@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum decap_hook {
 	DECAP_HOOK_AUTO, /* tcx, or tc on a kernel without it */
@@ -31,6 +32,8 @@ struct decap_options {
 	struct gw_prefix *from; /* owned by main */
 	size_t from_count;
 	enum decap_hook hook;
+	unsigned int modes; /* GW_DECAP_MODE; 0: all */
+	uint16_t gue_port;
 	bool pass_strangers;
 	bool json;
 };

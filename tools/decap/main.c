@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "abi/decap.h"
 #include "base/log.h"
 #include "base/output.h"
 #include "decap.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIN_DIR_DEFAULT "/sys/fs/bpf/guideway-decap"
+#define PIN_DIR_DEFAULT	 "/sys/fs/bpf/guideway-decap"
+#define GUE_PORT_DEFAULT 6080
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_ABSENT = 4 };
 
@@ -19,17 +21,20 @@ static const char help[] =
 	"       guideway-decap detach INTERFACE [--pin-dir DIR]\n"
 	"       guideway-decap stats [INTERFACE] [--json] [--pin-dir DIR]\n"
 	"\n"
-	"Takes the outer IPv4 or IPv6 header off the packets that Guideway's balancers send to "
-	"this\n"
-	"backend (encap: ipip), in the kernel, without tunnel modules. attach returns at once; "
+	"Takes the outer headers off the packets that Guideway's balancers send to this backend\n"
+	"(encap: ipip, gue or gre), in the kernel, without tunnel modules. attach returns at "
+	"once;\n"
+	"the program stays until detach or until the interface goes. A second attach changes "
 	"the\n"
-	"program stays until detach or until the interface goes. A second attach changes the "
-	"prefixes\n"
-	"and the program in place.\n"
+	"prefixes and the program in place.\n"
 	"\n"
 	"  -f, --from PREFIX   accept tunnel packets whose outer source lies in PREFIX: the "
 	"balancers'\n"
-	"                      own addresses (node.source_ipv4, source_ipv6); repeatable\n"
+	"                      own addresses (node.source_ipv4, source_ipv6, and with entropy\n"
+	"                      node.source_prefix_ipv4, source_prefix_ipv6); repeatable\n"
+	"  -m, --mode MODE     take this encapsulation: ipip, gue or gre; repeatable; default "
+	"all\n"
+	"  -g, --gue-port N    UDP port of gue, as the pool's gue_port; default 6080\n"
 	"  -k, --hook HOOK     auto (tcx, else tc), tcx, tc, xdp or xdp-generic; default auto\n"
 	"  -s, --pass-strangers\n"
 	"                      leave tunnel packets of other sources to the kernel (they are "
@@ -86,15 +91,40 @@ static int prefix_add(struct decap_options *options, const char *text)
 	return 0;
 }
 
+static int mode_add(struct decap_options *options, const char *text)
+{
+	static const char *const names[] = {
+		[GW_ENCAP_IPIP] = "ipip", [GW_ENCAP_GUE] = "gue", [GW_ENCAP_GRE] = "gre"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(text, names[i])) {
+			options->modes |= GW_DECAP_MODE(i);
+			return 0;
+		}
+	return usage_error("--mode is ipip, gue or gre, not", text);
+}
+
+static int gue_port_read(struct decap_options *options, const char *text)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end || !port || port > UINT16_MAX)
+		return usage_error("--gue-port is a number from 1 to 65535, not", text);
+	options->gue_port = (uint16_t)port;
+	return 0;
+}
+
 static int options_parse(int argc, char **argv, struct decap_options *options)
 {
 	static const struct option longs[] = {{"from", required_argument, NULL, 'f'},
 		{"hook", required_argument, NULL, 'k'}, {"pass-strangers", no_argument, NULL, 's'},
+		{"mode", required_argument, NULL, 'm'}, {"gue-port", required_argument, NULL, 'g'},
 		{"pin-dir", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
 		{"version", no_argument, NULL, 'V'}, {"help", no_argument, NULL, 'h'}, {}};
 	int option, ret = 0;
 
-	while (!ret && (option = getopt_long(argc, argv, "f:k:sp:jVh", longs, NULL)) != -1) {
+	while (!ret && (option = getopt_long(argc, argv, "f:k:m:g:sp:jVh", longs, NULL)) != -1) {
 		if (option == 'f')
 			ret = prefix_add(options, optarg);
 		else if (option == 'k')
@@ -103,6 +133,10 @@ static int options_parse(int argc, char **argv, struct decap_options *options)
 				      : usage_error(
 						"--hook is auto, tcx, tc, xdp or xdp-generic, not",
 						optarg);
+		else if (option == 'm')
+			ret = mode_add(options, optarg);
+		else if (option == 'g')
+			ret = gue_port_read(options, optarg);
 		else if (option == 's')
 			options->pass_strangers = true;
 		else if (option == 'p')
@@ -143,7 +177,7 @@ static int verb_run(const char *verb, const struct decap_options *options)
 
 static int run(int argc, char **argv)
 {
-	struct decap_options options = {.pin_dir = PIN_DIR_DEFAULT};
+	struct decap_options options = {.pin_dir = PIN_DIR_DEFAULT, .gue_port = GUE_PORT_DEFAULT};
 	int ret;
 
 	gw_log_open("guideway-decap", GW_LOG_INFO);

@@ -115,3 +115,15 @@ def service_tcp_ports(document, limit=256):
             if first.isdigit() and (not last or last.isdigit()):
                 ports.update(range(int(first), int(last or first) + 1))
     return sorted(ports)[:limit]
+
+
+def source_prefixes(document):
+    """What the outer source of pools with entropy lies in."""
+    node = document.get("node") or {}
+    return [node[key] for key in ("source_prefix_ipv4", "source_prefix_ipv6") if node.get(key)]
+
+
+def gue_port(document):
+    """The UDP port that backends listen on: one for all pools, the first that is given."""
+    ports = [pool["gue_port"] for pool in document.get("pools") or [] if (pool or {}).get("gue_port")]
+    return ports[0] if ports else 6080

@@ -92,7 +92,7 @@ class Lab:
         for node in self.plan.nodes:
             os.makedirs(self.bpf_dir(node))
         for node in self.plan.bs:
-            self._decap_attach(node)
+            self._decap_attach(node, document)
             backend.nginx_prepare(self.node_dir(node), node.name, ports)
             self.start(node.name, "nginx")
         for node in self.plan.lbs:
@@ -100,11 +100,14 @@ class Lab:
         if options.start:
             self.balancers_start(say)
 
-    def _decap_attach(self, node):
+    def _decap_attach(self, node, document):
         """Opens the backend to the balancers, and to nobody else."""
         command = ["guideway-decap", "attach", node.interface, "--hook", self.options.decap_hook]
         for balancer in self.plan.lbs:
             command += ["--from", balancer.ipv4, "--from", balancer.ipv6]
+        for prefix in config.source_prefixes(document or {}):
+            command += ["--from", prefix]
+        command += ["--gue-port", str(config.gue_port(document or {}))]
         status, _, err = self.run(node.name, command)
         if status:
             raise LabError(f"{node.name}: {err.strip()}")
