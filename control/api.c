@@ -44,6 +44,11 @@ static const struct gw_api_route routes[] = {
 	VIEW("/v1/events", "since", NULL, api_events),
 	VIEW("/v1/config", NULL, api_etag_config, api_config),
 	CHANGE("/v1/config/reload", ADMIN, api_etag_config, api_config_reload),
+	CHANGE("/v1/config/rollback", ADMIN, api_etag_config, api_config_rollback),
+	CHANGE("/v1/config/confirm", ADMIN, api_etag_config, api_config_confirm),
+	VIEW("/v1/config/diff", NULL, NULL, api_config_diff),
+	VIEW("/v1/history", NULL, NULL, api_history),
+	VIEW("/v1/history/diff", "from to", NULL, api_history_diff),
 	{"POST", "/v1/config/plan", GW_CONFIG_SCOPE_VIEW, false, NULL, CONFIG_BODY, api_etag_config,
 		api_config_plan},
 };

@@ -9,9 +9,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define TTL_MAX_MS (365ll * 24 * 3600 * 1000)
+
 struct change {
 	const char *action;
 	json_int_t weight;
+	json_int_t ttl_ms; /* 0: none */
 	const char *reason;
 };
 
@@ -19,6 +22,7 @@ static const struct api_field change_fields[] = {
 	{"action", API_TEXT, 0, 16, "drain, enable, disable, weight or clear"},
 	{"weight", API_INTEGER, 0, UINT32_MAX, NULL},
 	{"reason", API_TEXT, 0, GW_RUNTIME_WHY - 1, NULL},
+	{"ttl_ms", API_INTEGER, 1000, TTL_MAX_MS, NULL},
 };
 
 static bool change_read(json_t *body, struct change *change, struct gw_http_reply *reply)
@@ -29,6 +33,7 @@ static bool change_read(json_t *body, struct change *change, struct gw_http_repl
 	change->action = json_string_value(json_object_get(body, "action"));
 	change->reason = json_string_value(json_object_get(body, "reason"));
 	change->weight = json_integer_value(weight);
+	change->ttl_ms = json_integer_value(json_object_get(body, "ttl_ms"));
 	weighs = !strcmp(change->action, "weight");
 	if (weighs && !weight) {
 		api_error(reply, 400, "\"weight\" is missing: an integer from 0 to %u", UINT32_MAX);
@@ -122,11 +127,26 @@ static void change_take(struct gw_daemon *daemon)
 	gw_daemon_publish(daemon);
 }
 
+/* Said again without a time, an override stays for good. 1 when that changed something. */
+static int change_until(
+	struct gw_daemon *daemon, const struct api_call *call, const struct change *change)
+{
+	return gw_runtime_override_until(gw_state_runtime(daemon->state), call->words[0],
+		       call->words[1],
+		       change->ttl_ms ? gw_clock_wall_ms() + change->ttl_ms : 0) > 0;
+}
+
 static void change_do(struct gw_daemon *daemon, const struct api_call *call,
 	const struct change *change, struct gw_http_reply *reply)
 {
-	int ret = change_apply(daemon, call, change);
+	int ret = change_apply(daemon, call, change), until;
 
+	if (ret == -ENOENT) {
+		api_error(reply, 404,
+			"%s/%s is not in the configuration any more: it drains and then goes",
+			call->words[0], call->words[1]);
+		return;
+	}
 	if (ret == -EINVAL) {
 		api_error(reply, 400,
 			"\"action\" is \"%s\": it must be drain, enable, disable, weight or clear",
@@ -137,6 +157,8 @@ static void change_do(struct gw_daemon *daemon, const struct api_call *call,
 		api_error(reply, 500, "%s", strerror(-ret));
 		return;
 	}
+	until = change_until(daemon, call, change);
+	ret = ret || until;
 	if (ret) {
 		change_tell(daemon, call, change);
 		change_take(daemon);
@@ -179,6 +201,7 @@ void api_overrides(
 		json_object_set_new(object, "name", json_string(known->name));
 		json_object_set_new(object, "until",
 			json_string("the file's own value for this backend changes"));
+		json_object_set_new(object, "ends", api_time(known->override.until_ms));
 		json_array_append_new(list, object);
 	}
 	reply->json = list;

@@ -132,3 +132,8 @@ API_ANSWER(api_events);
 API_ANSWER(api_config);
 API_ANSWER(api_config_reload);
 API_ANSWER(api_config_plan);
+API_ANSWER(api_config_rollback);
+API_ANSWER(api_config_confirm);
+API_ANSWER(api_config_diff);
+API_ANSWER(api_history);
+API_ANSWER(api_history_diff);

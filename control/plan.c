@@ -99,6 +99,21 @@ static double slot_share(const struct gw_build_pool *pool, const struct gw_build
 }
 
 /* Slot by slot; only with tables of one size and one hash. */
+/*
+ * Two tables with one digest have the same slots, whoever the members' addresses are: then what
+ * moves is the slots of members that are at another address now.
+ */
+static double moved_by_members(const struct plan_pair *pair)
+{
+	const struct gw_build_pool *before = pair->before, *after = pair->after;
+	uint64_t moved = 0;
+
+	for (uint32_t i = 0; i < before->member_count; i++)
+		if (pair->row_before[before->members[i]] != pair->row_after[after->members[i]])
+			moved += before->backends[before->members[i]].slots;
+	return (double)moved / before->table_size;
+}
+
 static double moved_by_slots(const struct plan_pair *pair)
 {
 	const struct gw_build_pool *before = pair->before, *after = pair->after;
@@ -117,7 +132,10 @@ static double pair_moved(const struct plan_pair *pair)
 	if (!table_size(pair->before))
 		return 0;
 	if (table_size(pair->before) == table_size(pair->after) && pair->same_hash)
-		return moved_by_slots(pair);
+		return memcmp(&pair->before->digest, &pair->after->digest,
+			       sizeof(pair->before->digest))
+			       ? moved_by_slots(pair)
+			       : moved_by_members(pair);
 	for (size_t i = 0; i < pair->row_count; i++)
 		stay += slot_share(pair->before, pair->rows[i].before) *
 			slot_share(pair->after, pair->rows[i].after);
@@ -151,21 +169,28 @@ static double pair_ideal(const struct plan_pair *pair)
 	return ideal;
 }
 
+static json_t *row_json(const struct plan_pair *pair, const struct plan_row *row)
+{
+	const struct gw_build_backend *any = row->after ? row->after : row->before;
+	uint32_t before = row->before ? row->before->slots : 0;
+	uint32_t after = row->after ? row->after->slots : 0;
+	char address[GW_ADDRESS_TEXT];
+
+	if (!any)
+		return NULL; /* a row has at least one side */
+	return json_pack("{s:s,s:s,s:I,s:I,s:f,s:f}", "name", any->name, "address",
+		gw_address_format(any->address, address), "slots_before", (json_int_t)before,
+		"slots_after", (json_int_t)after, "share_before",
+		before ? (double)before / pair->before->table_size : 0, "share_after",
+		after ? (double)after / pair->after->table_size : 0);
+}
+
 static json_t *pair_backends(const struct plan_pair *pair)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < pair->row_count; i++) {
-		const struct plan_row *row = &pair->rows[i];
-		const struct gw_build_backend *any = row->after ? row->after : row->before;
-		char address[GW_ADDRESS_TEXT];
-
-		if (json_array_append_new(
-			    array, json_pack("{s:s,s:s,s:I,s:I}", "name", any->name, "address",
-					   gw_address_format(any->address, address), "slots_before",
-					   (json_int_t)(row->before ? row->before->slots : 0),
-					   "slots_after",
-					   (json_int_t)(row->after ? row->after->slots : 0))) < 0) {
+		if (json_array_append_new(array, row_json(pair, &pair->rows[i])) < 0) {
 			json_decref(array);
 			return NULL;
 		}

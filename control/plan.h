@@ -16,8 +16,8 @@
 #include <jansson.h>
 
 /* {"services":[{"service","change","pool","moved_share","ideal_share","per_backend":[{"name",
- * "address","slots_before","slots_after"}]}]}, services of either build by name. NULL without
- * memory. */
+ * "address","slots_before","slots_after","share_before","share_after"}]}]}, services of either
+ * build by name. NULL without memory. */
 json_t *gw_plan_json(const struct gw_build *before, const struct gw_build *after);
 
 /* {"pool","size","digest","table_version","backends":[{"name","slots","share"}]}, and "slots" with

@@ -43,12 +43,20 @@ enum cli_option {
 	CLI_OUTPUT = 1 << 15,
 	CLI_APPLY = 1 << 16,
 	CLI_LIMIT = 1 << 17,
+	CLI_ACCEPT_MOVES = 1 << 18,
+	CLI_CONFIRM = 1 << 19,
+	CLI_TTL = 1 << 20,
+	CLI_AGAINST = 1 << 21,
 };
 
 struct cli {
 	const char *socket;
 	const char *config; /* --config FILE; NULL: ask the daemon */
 	const char *reason;
+	const char *against; /* plan: the file to compare with, instead of the daemon */
+	unsigned long long confirm_ms;
+	unsigned long long ttl_ms;
+	bool accept_moves;
 	const char *steer;  /* path of the steering program's object */
 	const char *output; /* --output FILE */
 	unsigned long long since;
@@ -141,6 +149,11 @@ int cmd_table_show(struct cli *cli, int count, char **words);
 int cmd_table_stats(struct cli *cli, int count, char **words);
 int cmd_lookup(struct cli *cli, int count, char **words);
 int cmd_config_check(struct cli *cli, int count, char **words);
+int cmd_config_diff(struct cli *cli, int count, char **words);
+int cmd_config_rollback(struct cli *cli, int count, char **words);
+int cmd_config_confirm(struct cli *cli, int count, char **words);
+int cmd_table_history(struct cli *cli, int count, char **words);
+int cmd_table_diff(struct cli *cli, int count, char **words);
 int cmd_config_plan(struct cli *cli, int count, char **words);
 int cmd_config_reload(struct cli *cli, int count, char **words);
 int cmd_config_dump(struct cli *cli, int count, char **words);

@@ -107,6 +107,8 @@ int backend_change(struct cli *cli, const char *name, json_t *body)
 	}
 	if (cli->reason)
 		json_object_set_new(body, "reason", json_string(cli->reason));
+	if (cli->ttl_ms)
+		json_object_set_new(body, "ttl_ms", json_integer((json_int_t)cli->ttl_ms));
 	ret = cli_post(cli, path, body, &backend);
 	if (ret)
 		return ret;
@@ -151,7 +153,7 @@ int cmd_backend_weight(struct cli *cli, int count, char **words)
 int cmd_override_list(struct cli *cli, int count, char **words)
 {
 	static const char *const titles[] = {
-		"BACKEND", "STATE", LISTING_RIGHT "WEIGHT", "WHO", "SINCE", "WHY", NULL};
+		"BACKEND", "STATE", LISTING_RIGHT "WEIGHT", "WHO", "SINCE", "UNTIL", "WHY", NULL};
 	struct listing *listing;
 	const json_t *item;
 	json_t *list;
@@ -176,6 +178,8 @@ int cmd_override_list(struct cli *cli, int count, char **words)
 			listing_cell(listing, "-");
 		listing_cell(listing, "%s", value_text(item, "who"));
 		listing_cell(listing, "%s", value_text(item, "since"));
+		listing_cell(listing, "%s",
+			value_text(item, "ends")[0] ? value_text(item, "ends") : "-");
 		listing_cell(listing, "%s", value_text(item, "why"));
 	}
 	listing_print(listing, "no overrides: everything is as the file says");

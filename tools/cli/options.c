@@ -22,6 +22,10 @@ enum {
 	LONG_UNTIL_FLOWS = 256,
 	LONG_ONCE,
 	LONG_APPLY,
+	LONG_ACCEPT_MOVES,
+	LONG_CONFIRM,
+	LONG_TTL,
+	LONG_AGAINST,
 };
 
 /* One list makes the parser's tables and the help. */
@@ -46,6 +50,13 @@ static const struct option_row rows[] = {
 	{"limit", 'l', CLI_LIMIT, "NUMBER", "at most this many"},
 	{"output", 'o', CLI_OUTPUT, "FILE", "write there"},
 	{"apply", LONG_APPLY, CLI_APPLY, NULL, "do it, instead of only showing it"},
+	{"accept-moves", LONG_ACCEPT_MOVES, CLI_ACCEPT_MOVES, NULL,
+		"take it although table_size, hash_seed or affinity changes"},
+	{"confirm-within", LONG_CONFIRM, CLI_CONFIRM, "DURATION",
+		"go back by itself unless `config confirm` comes within"},
+	{"ttl", LONG_TTL, CLI_TTL, "DURATION", "only so long: 90s, 10m, 1h"},
+	{"against", LONG_AGAINST, CLI_AGAINST, "FILE",
+		"compare with this file instead of the daemon"},
 	{"help", 'h', 0, NULL, "help for a command or for all"},
 	{"version", 'V', 0, NULL, "the version"},
 };
@@ -194,6 +205,10 @@ static int number_take(struct cli *cli, int letter, const char *value)
 		return number_parse("limit", value, &cli->limit);
 	case LONG_UNTIL_FLOWS:
 		return number_parse("until-flows", value, &cli->until_flows);
+	case LONG_CONFIRM:
+		return cli_duration_parse("confirm-within", value, &cli->confirm_ms);
+	case LONG_TTL:
+		return cli_duration_parse("ttl", value, &cli->ttl_ms);
 	case 't':
 		return cli_duration_parse("timeout", value, &cli->timeout_ms);
 	case 'i':
@@ -228,6 +243,12 @@ static int option_take(struct cli *cli, int letter, const char *value)
 		break;
 	case LONG_ONCE:
 		cli->once = true;
+		break;
+	case LONG_ACCEPT_MOVES:
+		cli->accept_moves = true;
+		break;
+	case LONG_AGAINST:
+		cli->against = value;
 		break;
 	case LONG_APPLY:
 		cli->apply = true;
