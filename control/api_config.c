@@ -157,7 +157,7 @@ void api_config_plan(
 	int ret;
 
 	ret = gw_config_load_string("plan", call->request->body, call->request->body_length,
-		GW_CONFIG_DAEMON | GW_CONFIG_NO_FILES, &config, &errors);
+		GW_CONFIG_DAEMON | GW_CONFIG_PARTS | GW_CONFIG_NO_FILES, &config, &errors);
 	if (ret) {
 		api_errors(reply, ret == -EINVAL ? 422 : 500, "the configuration is invalid",
 			lines_of(&errors));

@@ -3,7 +3,7 @@
 #include "api_routes.h"
 #include "base/address.h"
 
-#include <stdio.h>
+#include <string.h>
 
 static json_t *answers_json(const struct gw_monitor_view *view)
 {
@@ -55,6 +55,7 @@ static json_t *probe_json(
 	if (!gw_monitor_view(daemon->monitor, pool->name, name, &view))
 		return NULL;
 	object = check_json(view.check);
+	json_object_set_new(object, "pool", json_string(pool->name));
 	json_object_set_new(
 		object, "address", json_string(gw_address_format(view.address, address)));
 	json_object_set_new(object, "health", json_string(gw_health_name(view.track.health)));
@@ -81,7 +82,7 @@ void api_backend_explain(
 	const struct gw_build_backend *backend = api_backend_find(daemon, call, &pool, reply);
 	const struct gw_runtime_backend *known;
 	struct gw_publisher_stats stats;
-	json_t *probes, *probe;
+	json_t *probes;
 
 	if (!backend)
 		return;
@@ -92,8 +93,12 @@ void api_backend_explain(
 	json_object_set_new(reply->json, "entered", api_time(known ? known->entered_ms : 0));
 	json_object_set_new(reply->json, "ramp", json_real(backend->effect.ramp / 100.0));
 	probes = json_array();
-	probe = probe_json(daemon, pool, backend->name);
-	if (probe)
-		json_array_append_new(probes, probe);
+	for (size_t i = 0; i < daemon->build->pool_count; i++) {
+		const struct gw_build_pool *part = &daemon->build->pools[i];
+
+		/* The pool itself, and one that is a part of it. */
+		if (part == pool || !strcmp(part->base, pool->name))
+			json_array_append_new(probes, probe_json(daemon, part, backend->name));
+	}
 	json_object_set_new(reply->json, "probes", probes);
 }

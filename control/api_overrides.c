@@ -102,7 +102,7 @@ static int change_apply(
 static void change_tell(
 	struct gw_daemon *daemon, const struct api_call *call, const struct change *change)
 {
-	char subject[2 * GW_NAME_MAX + 2], to[32];
+	char subject[GW_PART_MAX + GW_NAME_MAX + 2], to[32];
 
 	snprintf(subject, sizeof(subject), "%s/%s", call->words[0], call->words[1]);
 	if (!strcmp(change->action, "weight"))
@@ -211,7 +211,7 @@ void api_overrides_clear(
 	struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	struct gw_runtime *runtime = gw_state_runtime(daemon->state);
-	char subject[2 * GW_NAME_MAX + 2];
+	char subject[GW_PART_MAX + GW_NAME_MAX + 2];
 	json_t *body = api_body(call, NULL, 0, reply);
 	json_int_t cleared = 0;
 

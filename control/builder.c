@@ -45,7 +45,10 @@ static int services_make(struct build_job *job)
 		struct gw_build_service *service = &build->services[i];
 
 		service->name = gw_arena_strndup(build->arena, from->name, strlen(from->name));
-		if (!service->name)
+		service->base =
+			from->base ? gw_arena_strndup(build->arena, from->base, strlen(from->base))
+				   : service->name;
+		if (!service->name || !service->base)
 			return build_fail(job, -ENOMEM, "no memory for %zu services", count);
 		service->id = gw_ids_service(job->input->ids, from->name);
 		if (service->id == GW_NONE)

@@ -38,6 +38,7 @@ struct gw_build_backend {
 
 struct gw_build_pool {
 	const char *name;
+	const char *base; /* of which pool of the file it is a part; its own name if it is one */
 	uint32_t id;
 	uint32_t table_size;
 	uint32_t member_count;
@@ -62,6 +63,7 @@ struct gw_build_pool {
 
 struct gw_build_service {
 	const char *name;
+	const char *base; /* of which service of the file it is a part; its own name if it is one */
 	uint32_t id;
 	uint32_t pool; /* position in pools */
 	enum gw_affinity affinity;

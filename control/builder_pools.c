@@ -96,6 +96,7 @@ static int pool_make(
 	struct build_job *job, const struct gw_config_pool *source, struct gw_build_pool *pool)
 {
 	pool->name = name_copy(job, source->name);
+	pool->base = source->base ? name_copy(job, source->base) : pool->name;
 	pool->id = gw_ids_pool(job->input->ids, source->name);
 	pool->table_size = source->table_size;
 	pool->encap = (enum gw_encap)source->encap;
@@ -104,7 +105,8 @@ static int pool_make(
 	pool->gue_checksum = source->gue_checksum;
 	pool->entropy = source->entropy;
 	pool->mtu = source->mtu;
-	if (!pool->name || backends_make(job, source, pool) < 0 || members_make(job, pool) < 0)
+	if (!pool->name || !pool->base || backends_make(job, source, pool) < 0 ||
+		members_make(job, pool) < 0)
 		return build_fail(job, -ENOMEM, "no memory for pool %s", source->name);
 	if (pool->id == GW_NONE)
 		return build_fail(job, -EINVAL, "pool %s has no number", pool->name);

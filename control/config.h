@@ -20,6 +20,8 @@
 #define GW_CONFIG_DAEMON 0x1u
 /* Open no other file (include, hash_seed_file are errors): for text from an untrusted place. */
 #define GW_CONFIG_NO_FILES 0x2u
+/* Pools and services whose health is kept by address come in parts: config_expand.h. */
+#define GW_CONFIG_PARTS 0x4u
 
 #define GW_CONFIG_ERRORS_MAX 200u /* more are only counted */
 
@@ -39,7 +41,7 @@ struct gw_config_errors {
 };
 
 /*
- * Reads path and what it includes. flags: GW_CONFIG_DAEMON, GW_CONFIG_NO_FILES or 0.
+ * Reads path and what it includes. flags: GW_CONFIG_DAEMON, GW_CONFIG_NO_FILES, GW_CONFIG_PARTS or 0.
  * Returns 0 and the caller owns *out (gw_config_free); -EINVAL when the file is invalid or cannot
  * be read, with at least one entry in errors; -ENOMEM. On failure *out is untouched. errors is
  * always to be freed with gw_config_errors_free.

@@ -284,10 +284,12 @@ static json_t *service_json(const struct gw_config_service *service)
 {
 	json_t *out = json_object();
 	json_t *addresses = json_array();
+	bool split = service->written != NULL;
 
 	put(out, "name", text(service->name));
-	for (size_t i = 0; i < service->address_count; i++)
-		json_array_append_new(addresses, prefix(&service->addresses[i].prefix));
+	for (size_t i = 0; i < (split ? service->written_count : service->address_count); i++)
+		json_array_append_new(addresses, prefix(split ? &service->written[i].prefix
+							      : &service->addresses[i].prefix));
 	put(out, "addresses", addresses);
 	put(out, "protocol", text(gw_config_protocol_name(service->protocol)));
 	put(out, "ports", ports_json(service));
@@ -317,6 +319,9 @@ json_t *gw_config_dump(const struct gw_config *config)
 	put(out, "dataplane", dataplane_json(&config->dataplane));
 	put(out, "xdp", json_pack("{s:s}", "pin_dir", config->xdp_pin_dir));
 	put(out, "timeouts", timeouts_json(&config->timeouts));
+	put(out, "healthcheck_mark",
+		json_pack("{s:o, s:I}", "bits", json_sprintf("0x%x", config->probe_mark.bits),
+			"table", (json_int_t)config->probe_mark.table));
 	if (config->hooks.program)
 		put(out, "hooks",
 			json_pack("{s:s, s:o}", "transition", config->hooks.program, "timeout",
@@ -329,11 +334,14 @@ json_t *gw_config_dump(const struct gw_config *config)
 	put(out, "api", config_api_dump(&config->api));
 	if (config->metrics.text)
 		put(out, "metrics", json_pack("{s:s}", "listen", config->metrics.text));
+	/* What config_expand.h made of them is not of the file. */
 	for (size_t i = 0; i < config->pool_count; i++)
-		json_array_append_new(pools, pool_json(&config->pools[i]));
+		if (!config->pools[i].base)
+			json_array_append_new(pools, pool_json(&config->pools[i]));
 	put(out, "pools", pools);
 	for (size_t i = 0; i < config->service_count; i++)
-		json_array_append_new(services, service_json(&config->services[i]));
+		if (!config->services[i].base)
+			json_array_append_new(services, service_json(&config->services[i]));
 	put(out, "services", services);
 	return out;
 }

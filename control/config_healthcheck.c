@@ -50,7 +50,7 @@ static const struct config_word types[] = {
 };
 static const struct config_word vias[] = {
 	{"direct", GW_CONFIG_VIA_DIRECT, NULL},
-	{"tunnel", GW_CONFIG_VIA_TUNNEL, "is not available in this version"},
+	{"tunnel", GW_CONFIG_VIA_TUNNEL, NULL},
 };
 static const struct config_word initials[] = {
 	{"down", GW_CONFIG_INITIAL_DOWN, NULL},
@@ -383,6 +383,31 @@ static void times_complete(struct config_walk *walk, struct gw_config_pool *pool
 			check->fast_interval_ms);
 }
 
+/* Probes to a service address come from the node's own address of the same family. */
+static void tunnel_check(struct config_walk *walk, const struct gw_config_pool *pool)
+{
+	const struct gw_config *config = walk->config;
+	char path[CONFIG_PATH_MAX], text[GW_PREFIX_TEXT];
+
+	for (size_t s = 0; s < config->service_count; s++) {
+		const struct gw_config_service *service = &config->services[s];
+
+		for (size_t a = 0; service->pool == pool && a < service->address_count; a++) {
+			const struct gw_prefix *prefix = &service->addresses[a].prefix;
+			bool ipv4 = gw_address_is_ipv4((const struct gw_address *)prefix->address);
+
+			if (ipv4 ? config->node.has_source_ipv4 : config->node.has_source_ipv6)
+				continue;
+			config_bad_at(walk, &pool->check.place,
+				config_pool_path(walk, pool, ".healthcheck.via", path),
+				"probes to %s through the tunnel come from the node's own address: "
+				"set node.source_ipv%d",
+				gw_prefix_format(prefix, text), ipv4 ? 4 : 6);
+			return;
+		}
+	}
+}
+
 void config_healthcheck_check(struct config_walk *walk, struct gw_config_pool *pool)
 {
 	struct gw_config_check *check = &pool->check;
@@ -392,6 +417,8 @@ void config_healthcheck_check(struct config_walk *walk, struct gw_config_pool *p
 	if (check->type == GW_CONFIG_CHECK_NONE)
 		return;
 	times_complete(walk, pool);
+	if (check->via == GW_CONFIG_VIA_TUNNEL && walk->flags & GW_CONFIG_DAEMON)
+		tunnel_check(walk, pool);
 	if (check->type == GW_CONFIG_CHECK_HTTP || check->type == GW_CONFIG_CHECK_HTTPS)
 		http_complete(walk, check);
 	if (check->type == GW_CONFIG_CHECK_DNS)

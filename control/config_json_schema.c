@@ -10,6 +10,7 @@
 #include "config.h"
 #include "config_address.h"
 #include "config_load.h"
+#include "config_rules.h"
 #include "config_schema.h"
 #include "config_values.h"
 
@@ -155,6 +156,8 @@ static json_t *key_schema(const struct config_key *key)
 {
 	if (key->read == config_read_section)
 		return section_schema(key->section);
+	if (key->read == config_read_off_rules)
+		return or_off(section_schema(key->section));
 	if (key->read == config_read_sections)
 		return json_pack(
 			"{s:s, s:o}", "type", "array", "items", section_schema(key->section));

@@ -6,8 +6,10 @@
  */
 #include "config_load.h"
 
+#include "abi/flow_word.h"
 #include "config_arena.h"
 #include "config_check.h"
+#include "config_expand.h"
 #include "config_schema.h"
 #include "config_texts.h"
 #include "config_values.h"
@@ -295,6 +297,21 @@ struct load {
 	size_t given_count;
 };
 
+static int parts_make(
+	struct gw_config *config, const struct gw_place *file, struct gw_config_errors *errors)
+{
+	int error = gw_config_expand(config);
+
+	if (error != -E2BIG)
+		return error;
+	if (config_error_add(errors, file, "",
+		    "health checks via tunnel need a pool for each service address, and these are "
+		    "more than there can be: %u pools, %u services, %u backends",
+		    GW_MAX_POOLS, GW_MAX_SERVICES, GW_FLOW_BACKEND_MAX))
+		return -ENOMEM;
+	return -EINVAL;
+}
+
 static int load(const struct load *from, struct gw_config *config, struct gw_config_errors *errors)
 {
 	struct config_walk walk = {.config = config,
@@ -326,7 +343,9 @@ static int load(const struct load *from, struct gw_config *config, struct gw_con
 	if (walk.status == -ENOMEM || files_list(&walk))
 		return -ENOMEM;
 	config_errors_sort(errors, config->files, config->file_count);
-	return errors->count ? -EINVAL : 0;
+	if (errors->count)
+		return -EINVAL;
+	return from->flags & GW_CONFIG_PARTS ? parts_make(config, &place, errors) : 0;
 }
 
 static int load_new(

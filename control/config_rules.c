@@ -69,6 +69,37 @@ static const struct config_key hooks_keys[] = {
 };
 const struct config_section config_hooks = {hooks_keys, COUNT(hooks_keys)};
 
+/* The highest of the bits says that it is a probe, the others which. */
+static CONFIG_READER(bits_read)
+{
+	const char *text = config_text(walk, node);
+	char quoted[CONFIG_QUOTE_MAX];
+	uint64_t bits, run;
+
+	if (!text)
+		return false;
+	if (config_number_parse(text, true, 1, UINT32_MAX, &bits)) {
+		config_bad(walk, node, "\"%s\" is not a number of 32 bits, such as 0xffff0000",
+			config_quote(text, quoted));
+		return false;
+	}
+	run = bits >> __builtin_ctzll(bits);
+	if (run & (run + 1) || run < 3) {
+		config_bad(walk, node, "%s is not one run of at least two bits",
+			config_quote(text, quoted));
+		return false;
+	}
+	config_field_store(key, base, bits);
+	return true;
+}
+
+static const struct config_key probe_mark_keys[] = {
+	{"bits", bits_read, FIELD(gw_config_probe_mark, bits)},
+	{"table", config_read_number, FIELD(gw_config_probe_mark, table), .min = 1,
+		.max = UINT32_MAX},
+};
+const struct config_section config_probe_mark = {probe_mark_keys, COUNT(probe_mark_keys)};
+
 CONFIG_READER(config_read_off_rules)
 {
 	if (node->type == YAML_SCALAR_NODE && !strcmp((char *)node->data.scalar.value, "off")) {

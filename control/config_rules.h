@@ -8,6 +8,7 @@ extern const struct config_section config_damping;
 extern const struct config_section config_slow_start;
 extern const struct config_section config_enter_limit;
 extern const struct config_section config_hooks;
+extern const struct config_section config_probe_mark;
 
 /* A section, or "off": zeroes. A section given in part has the defaults for the rest. */
 CONFIG_READER(config_read_off_rules);

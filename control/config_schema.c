@@ -358,6 +358,8 @@ static const struct config_key root_keys[] = {
 	{"xdp", config_read_section, .section = &xdp},
 	{"timeouts", config_read_section, FIELD(gw_config, timeouts), .section = &timeouts},
 	{"defaults", config_read_section, .section = &defaults},
+	{"healthcheck_mark", config_read_section, FIELD(gw_config, probe_mark),
+		.section = &config_probe_mark},
 	{"hooks", config_read_section, FIELD(gw_config, hooks), .section = &config_hooks},
 	{"pools", config_read_sections, LIST(gw_config, pools, pool_count), .section = &pool},
 	{"services", config_read_sections, LIST(gw_config, services, service_count),
@@ -385,6 +387,7 @@ void config_defaults_set(struct gw_config *config)
 	};
 	config_healthcheck_defaults(&config->default_check);
 	config->hooks.timeout_ms = 10000;
+	config->probe_mark = (struct gw_config_probe_mark){.bits = 0xffff0000, .table = 7600};
 	config->state_dir = "/var/lib/guideway";
 	config->xdp_pin_dir = "/sys/fs/bpf/guideway";
 	config->api.control.path = "/run/guideway/control.sock";

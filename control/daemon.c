@@ -59,7 +59,7 @@ static void health_changed(
 	void *owner, const char *pool, const char *name, const struct gw_health_change *change)
 {
 	struct gw_daemon *daemon = owner;
-	char subject[2 * GW_NAME_MAX + 2];
+	char subject[GW_PART_MAX + GW_NAME_MAX + 2];
 	int ret;
 
 	ret = gw_runtime_set_health(gw_state_runtime(daemon->state), pool, name, change->to,

@@ -50,7 +50,8 @@ int gw_daemon_texts_load(struct gw_daemon *daemon, const struct gw_config_text *
 	struct gw_config **out)
 {
 	struct gw_config_errors errors = {0};
-	int ret = gw_config_load_texts(texts, count, GW_CONFIG_DAEMON, out, &errors);
+	int ret = gw_config_load_texts(
+		texts, count, GW_CONFIG_DAEMON | GW_CONFIG_PARTS, out, &errors);
 
 	return load_end(daemon, ret, &errors);
 }
@@ -59,7 +60,8 @@ int gw_daemon_texts_load(struct gw_daemon *daemon, const struct gw_config_text *
 static int file_load(struct gw_daemon *daemon, struct gw_config **out, bool *members_only)
 {
 	struct gw_config_errors errors = {0};
-	int ret = gw_config_load(daemon->options.config, GW_CONFIG_DAEMON, out, &errors);
+	int ret = gw_config_load(
+		daemon->options.config, GW_CONFIG_DAEMON | GW_CONFIG_PARTS, out, &errors);
 
 	*members_only = ret == -EINVAL && errors.members && errors.members == errors.count;
 	if (!ret)
@@ -78,8 +80,8 @@ static int kept_load(struct gw_daemon *daemon)
 
 	if (ret)
 		return ret;
-	ret = gw_config_load_texts(
-		bundle.texts, bundle.count, GW_CONFIG_DAEMON, &daemon->config, &errors);
+	ret = gw_config_load_texts(bundle.texts, bundle.count, GW_CONFIG_DAEMON | GW_CONFIG_PARTS,
+		&daemon->config, &errors);
 	if (!ret)
 		gw_log_warning("starting with the configuration of version %llu, whose members "
 			       "are known, until the members files above can be read",
@@ -105,7 +107,7 @@ int gw_daemon_load_first(struct gw_daemon *daemon)
 static void override_ended(void *owner, const struct gw_runtime_backend *backend)
 {
 	struct gw_daemon *daemon = owner;
-	char subject[2 * GW_NAME_MAX + 2];
+	char subject[GW_PART_MAX + GW_NAME_MAX + 2];
 
 	snprintf(subject, sizeof(subject), "%s/%s", backend->pool, backend->name);
 	gw_events_add(daemon->events, "override", subject, "set", "ended",

@@ -13,7 +13,7 @@ struct told {
 	const struct gw_config_pool *rules; /* NULL: not of this configuration */
 	const struct gw_build_backend *backend;
 	enum gw_reason from;
-	char subject[2 * GW_NAME_MAX + 2];
+	char subject[GW_PART_MAX + GW_NAME_MAX + 2];
 };
 
 static void held_tell(const struct told *told)

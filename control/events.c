@@ -14,7 +14,7 @@
 struct event {
 	int64_t time_ms;
 	char kind[16];
-	char subject[136]; /* "pool/backend", each of GW_NAME_MAX */
+	char subject[184]; /* "pool/backend", of GW_PART_MAX and GW_NAME_MAX */
 	char from[32];
 	char to[32];
 	char why[256];

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "pool/name@address": names hold neither '/' nor '@'. */
-#define IDENTITY_MAX (2 * GW_NAME_MAX + GW_ADDRESS_TEXT + 3)
+/* "pool/name@address": names hold neither '/' nor, behind the pool's, '@'. */
+#define IDENTITY_MAX (GW_PART_MAX + GW_NAME_MAX + GW_ADDRESS_TEXT + 3)
 
 struct id_row {
 	const char *identity; /* in the space's arena */

@@ -217,9 +217,9 @@ json_t *gw_lookup_json(
 		gw_digest_format(&pool->digest, digest);
 	if (result->backend)
 		gw_address_format(result->backend->address, address);
-	return json_pack("{s:s,s:s?,s:s?,s:s?,s:o,s:s?,s:s?,s:o,s:o,s:s?,s:I,s:b,s:s,s:s}", "flow",
-		gw_flow_format(key, flow), "service",
-		result->service ? result->service->name : NULL, "pool", pool ? pool->name : NULL,
+	return json_pack("{s:s,s:s?,s:s?,s:s?,s:o,s:s?,s:s?,s:o,s:o,s:s?,s:I,s:b,s:s,s:s,s:s?}",
+		"flow", gw_flow_format(key, flow), "service",
+		result->service ? result->service->base : NULL, "pool", pool ? pool->base : NULL,
 		"hash", result->service ? hash : NULL, "slot",
 		result->slot == GW_NONE ? json_null() : json_integer(result->slot), "backend",
 		result->backend ? result->backend->name : NULL, "address",
@@ -228,7 +228,7 @@ json_t *gw_lookup_json(
 		table ? json_integer((json_int_t)pool->table_version) : json_null(), "digest",
 		table ? digest : NULL, "version", (json_int_t)build->version, "tracked",
 		result->tracked, "reason", gw_lookup_reason_name(result->reason), "explanation",
-		text);
+		text, "table", pool ? pool->name : NULL);
 }
 
 int gw_lookup_print(const struct gw_build *build, const struct gw_flow_key *key,

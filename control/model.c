@@ -73,7 +73,8 @@ const char *gw_config_xdp_mode_name(enum gw_config_xdp_mode mode)
 
 const char *gw_config_check_type_name(enum gw_config_check_type type)
 {
-	static const char *const names[] = {"none", "tcp", "http", "https", "udp", "dns", "icmp", "grpc"};
+	static const char *const names[] = {
+		"none", "tcp", "http", "https", "udp", "dns", "icmp", "grpc"};
 
 	return names[type];
 }

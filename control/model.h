@@ -24,7 +24,9 @@
 
 struct gw_arena;
 
-#define GW_NAME_MAX 63u	 /* bytes of a name (node, pool, service, backend, zone) */
+#define GW_NAME_MAX 63u /* bytes of a name (node, pool, service, backend, zone) */
+/* Of a pool or service, with the address that config_expand.h puts behind its name. */
+#define GW_PART_MAX (GW_NAME_MAX + GW_PREFIX_TEXT)
 #define GW_KEY_MAX  255u /* bytes of a member key */
 
 enum gw_config_path {
@@ -186,6 +188,10 @@ struct gw_config_enter_limit {
 
 struct gw_config_pool {
 	const char *name;
+	const char *base; /* config_expand.h: the pool this one is a part of; NULL: of the file */
+	/* Where probes go that are sent through the tunnel; set by gw_config_expand. */
+	bool has_probe_address;
+	uint8_t probe_address[16];
 	enum gw_encap encap;
 	uint32_t table_size;	   /* a prime */
 	uint8_t panic_below;	   /* per cent of healthy backends; 0: off */
@@ -234,8 +240,12 @@ struct gw_config_service_ports {
 /* Serves each of its addresses on each of its ports. */
 struct gw_config_service {
 	const char *name;
+	const char
+		*base; /* config_expand.h: the service this one is a part of; NULL: of the file */
 	struct gw_config_service_address *addresses;
 	size_t address_count;
+	struct gw_config_service_address *written; /* those of the file, where they were split */
+	size_t written_count;
 	uint8_t protocol;
 	struct gw_config_service_ports *ports; /* protocol any: one entry, any */
 	size_t port_count;
@@ -284,6 +294,12 @@ struct gw_config_text {
 	enum gw_config_text_kind kind;
 };
 
+/* How probes through the tunnel find their way (check_tunnel.h). */
+struct gw_config_probe_mark {
+	uint32_t bits;	/* of the socket's mark: one run of at least two */
+	uint32_t table; /* of routes */
+};
+
 struct gw_config {
 	struct gw_config_node node;
 	uint64_t hash_seed;
@@ -293,6 +309,7 @@ struct gw_config {
 	struct gw_config_timeouts timeouts;
 	struct gw_config_check default_check;
 	struct gw_config_hooks hooks;
+	struct gw_config_probe_mark probe_mark;
 	struct gw_config_pool *pools;
 	size_t pool_count;
 	struct gw_config_pool **pools_by_name;

@@ -2,6 +2,7 @@
 /* Watches: what is known of each backend, and what a new configuration makes of them. */
 #include "control/monitor.h"
 
+#include "abi/encap.h"
 #include "control/monitor_parts.h"
 
 #include <errno.h>
@@ -148,6 +149,41 @@ static int plan_compare(const void *a, const void *b)
 	return order ? order : strcmp(left->watch->id, right->watch->id);
 }
 
+/* Through the tunnel: from the node's own address to a service address, by the pool's encap. */
+static void plan_way(const struct gw_config *config, struct plan *plan)
+{
+	const struct gw_config_node *node = &config->node;
+	const struct gw_config_pool *pool = plan->pool;
+	struct target_way *way = &plan->way;
+	struct gw_backend *outer = &way->outer;
+	bool ipv4;
+
+	if (pool->check.via != GW_CONFIG_VIA_TUNNEL) {
+		memcpy(way->address, plan->backend->address, 16);
+		return;
+	}
+	ipv4 = gw_address_is_ipv4((const struct gw_address *)pool->probe_address);
+	memcpy(way->address, pool->probe_address, 16);
+	memcpy(way->source, ipv4 ? node->source_ipv4 : node->source_ipv6, 16);
+	ipv4 = gw_address_is_ipv4((const struct gw_address *)plan->backend->address);
+	outer->encap = (uint8_t)pool->encap;
+	outer->family = ipv4 ? GW_IPV4 : GW_IPV6;
+	outer->overhead = (uint8_t)gw_encap_overhead_of(outer->encap, outer->family);
+	outer->flags = pool->gue_checksum ? GW_BACKEND_GUE_CHECKSUM : 0;
+	outer->gue_port = GW_HTONS(pool->gue_port);
+	memcpy(outer->outer_source.bytes, ipv4 ? node->source_ipv4 : node->source_ipv6, 16);
+	memcpy(outer->outer_destination.bytes, plan->backend->address, 16);
+}
+
+/* A pool that no service uses has no address to be asked at. */
+static bool plan_checked(const struct plan *plan)
+{
+	const struct gw_config_check *check = &plan->pool->check;
+
+	return check->type != GW_CONFIG_CHECK_NONE &&
+	       (check->via != GW_CONFIG_VIA_TUNNEL || plan->pool->has_probe_address);
+}
+
 static int plans_make(
 	struct gw_monitor *monitor, const struct gw_config *config, struct exchange *exchange)
 {
@@ -168,7 +204,7 @@ static int plans_make(
 
 			plan->pool = pool;
 			plan->backend = &pool->backends[b];
-			memcpy(plan->way.address, plan->backend->address, 16);
+			plan_way(config, plan);
 			plan->watch = watch_find(monitor, plan->backend->id);
 			if (!plan->watch) {
 				plan->watch = watch_new(monitor, plan->backend->id);
@@ -207,7 +243,7 @@ static int targets_choose(struct gw_monitor *monitor, struct exchange *exchange)
 		const struct gw_config_check *check = &plan->pool->check;
 		struct target *former = plan->watch->target;
 
-		if (check->type == GW_CONFIG_CHECK_NONE)
+		if (!plan_checked(plan))
 			continue;
 		plan->target = target_shared(exchange, i);
 		if (!plan->target && former &&
@@ -338,6 +374,7 @@ int gw_monitor_configure(struct gw_monitor *monitor, const struct gw_config *con
 		exchange_undo(&exchange);
 		return ret;
 	}
+	gw_check_tunnel_configure(monitor->tunnel, &config->probe_mark);
 	rest_count = targets_stop(monitor, rests);
 	for (size_t i = 0; i < exchange.count; i++)
 		watch_adopt(&exchange.plans[i]);
@@ -360,7 +397,10 @@ int gw_monitor_new(uv_loop_t *loop, const struct gw_monitor_events *events, stru
 	monitor->events = *events;
 	monitor->random = uv_hrtime() | 1;
 	ret = gw_checker_new(loop, &monitor->checker);
+	if (!ret)
+		ret = gw_check_tunnel_new(loop, &monitor->tunnel);
 	if (ret) {
+		gw_checker_free(monitor->checker);
 		free(monitor);
 		return ret;
 	}
@@ -382,13 +422,14 @@ void gw_monitor_free(struct gw_monitor *monitor)
 		watch_free(monitor->watches[i]);
 	free(monitor->watches);
 	gw_checker_free(monitor->checker);
+	gw_check_tunnel_free(monitor->tunnel);
 	free(monitor);
 }
 
 bool gw_monitor_view(const struct gw_monitor *monitor, const char *pool, const char *name,
 	struct gw_monitor_view *view)
 {
-	char id[2 * GW_NAME_MAX + 2];
+	char id[GW_PART_MAX + GW_NAME_MAX + 2];
 	const struct watch *watch;
 	const struct target *target;
 

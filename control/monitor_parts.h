@@ -2,13 +2,16 @@
 /* What monitor.c (watches) and monitor_target.c (targets) share. Internal. */
 #pragma once
 
+#include "control/check_tunnel.h"
 #include "control/monitor.h"
 
 struct watch;
 
 /* Who is asked and how the packets get there. Compared byte by byte: no padding but zeroes. */
 struct target_way {
-	uint8_t address[16]; /* the backend's */
+	uint8_t address[16];	 /* the backend's, or through the tunnel a service address */
+	uint8_t source[16];	 /* what follows: only through the tunnel */
+	struct gw_backend outer; /* as gw_check_tunnel_take wants it */
 };
 
 /* One distinct probe. */
@@ -17,7 +20,8 @@ struct target {
 	struct target_way way;
 	const struct gw_config_check *check; /* of the configuration in use */
 	struct watch *watches;		     /* linked by next_of_target; NULL: to be freed */
-	uint64_t phase;			     /* of 2^32: where in the interval */
+	uint32_t mark;	/* of its sockets; 0: not through the tunnel, or that failed */
+	uint64_t phase; /* of 2^32: where in the interval */
 	uv_timer_t timer;
 	struct gw_probe *probe; /* NULL: none under way */
 	uint64_t probe_started; /* of the loop's clock, milliseconds */
@@ -43,6 +47,7 @@ struct watch {
 struct gw_monitor {
 	uv_loop_t *loop;
 	struct gw_checker *checker;
+	struct gw_check_tunnel *tunnel;
 	struct gw_monitor_events events;
 	struct watch **watches; /* sorted by id */
 	size_t count;

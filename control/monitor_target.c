@@ -87,6 +87,8 @@ static void target_closed(uv_handle_t *handle)
 void target_free(struct target *target)
 {
 	target_stop(target);
+	if (target->mark)
+		gw_check_tunnel_give(target->monitor->tunnel, target->mark);
 	uv_close((uv_handle_t *)&target->timer, target_closed);
 }
 
@@ -193,6 +195,14 @@ static void probe_ended(void *owner, const struct gw_check_outcome *outcome)
 	probe_schedule(target);
 }
 
+/* Tried again with each probe: what failed may come right. */
+static int mark_take(struct target *target)
+{
+	return target->mark ? 0
+			    : gw_check_tunnel_take(
+				      target->monitor->tunnel, &target->way.outer, &target->mark);
+}
+
 /* Our own want of something says nothing of the backend. */
 static bool error_is_ours(int error)
 {
@@ -200,28 +210,44 @@ static bool error_is_ours(int error)
 	       error == -EADDRNOTAVAIL || error == -EPERM || error == -EACCES;
 }
 
+/* The probe could not be made; that says nothing of who is asked. */
+static void probe_missed(struct target *target, int error)
+{
+	struct gw_monitor *monitor = target->monitor;
+
+	if (!monitor->start_failed)
+		gw_log_warning("cannot probe %s: %s; its health stays as it is",
+			target->watches->id, strerror(-error));
+	monitor->start_failed = true;
+	probe_schedule(target);
+}
+
 static void probe_begin(struct target *target)
 {
 	const struct gw_check_ops *ops = gw_check_ops_find(target->check->type);
-	struct gw_check_target whom = {.address = target->way.address, .check = target->check};
+	bool tunnel = target->check->via == GW_CONFIG_VIA_TUNNEL;
+	struct gw_check_target whom = {.address = target->way.address,
+		.source = tunnel ? target->way.source : NULL,
+		.check = target->check};
 	struct gw_monitor *monitor = target->monitor;
-	int ret;
+	int ret = tunnel ? mark_take(target) : 0;
 
 	target->probe_started = uv_now(monitor->loop);
 	target->probe_started_ns = uv_hrtime();
-	ret = ops->start(monitor->checker, &whom, probe_ended, target, &target->probe);
-	if (ret && error_is_ours(ret)) {
-		if (!monitor->start_failed)
-			gw_log_warning("cannot probe %s: %s; its health stays as it is",
-				target->watches->id, strerror(-ret));
-		monitor->start_failed = true;
-	} else if (ret) {
-		result_take(target, false, uv_strerror(ret));
-	} else {
-		monitor->start_failed = false;
+	if (ret) {
+		probe_missed(target, ret);
 		return;
 	}
-	probe_schedule(target);
+	whom.mark = target->mark;
+	ret = ops->start(monitor->checker, &whom, probe_ended, target, &target->probe);
+	if (!ret) {
+		monitor->start_failed = false;
+	} else if (error_is_ours(ret) || (tunnel && ret == -ENETUNREACH)) {
+		probe_missed(target, ret);
+	} else {
+		result_take(target, false, uv_strerror(ret));
+		probe_schedule(target);
+	}
 }
 
 void target_start(struct target *target, bool known, uint64_t resume_ms)

@@ -51,11 +51,12 @@ static int table_new(struct gw_runtime *table, size_t count)
 }
 
 static int entry_name(struct gw_runtime *table, struct gw_runtime_backend *entry, const char *pool,
-	const char *name)
+	const char *base, const char *name)
 {
 	entry->pool = gw_arena_strndup(table->arena, pool, strlen(pool));
+	entry->base = base ? gw_arena_strndup(table->arena, base, strlen(base)) : NULL;
 	entry->name = gw_arena_strndup(table->arena, name, strlen(name));
-	return entry->pool && entry->name ? 0 : -ENOMEM;
+	return entry->pool && entry->name && (entry->base || !base) ? 0 : -ENOMEM;
 }
 
 struct gw_runtime *gw_runtime_clone(const struct gw_runtime *runtime)
@@ -70,7 +71,7 @@ struct gw_runtime *gw_runtime_clone(const struct gw_runtime *runtime)
 		const struct gw_runtime_backend *from = &runtime->list[i];
 
 		clone->list[i] = *from;
-		if (entry_name(clone, &clone->list[i], from->pool, from->name) < 0) {
+		if (entry_name(clone, &clone->list[i], from->pool, from->base, from->name) < 0) {
 			gw_runtime_free(clone);
 			return NULL;
 		}
@@ -200,7 +201,7 @@ static int table_fill(struct gw_runtime *next, const struct gw_runtime *old,
 
 			if (known)
 				*entry = *known;
-			if (entry_name(next, entry, pool->name, backend->name) < 0)
+			if (entry_name(next, entry, pool->name, pool->base, backend->name) < 0)
 				return -ENOMEM;
 			entry_update(entry, pool, backend, known, new_pool, now_ms);
 			next->count++;

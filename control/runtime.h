@@ -12,6 +12,9 @@
  * (a cold start serves at once); one that joins a pool already known waits for its first success.
  * A health checker therefore lets its first result decide and uses rise and fall from then on.
  *
+ * A part of a pool (config_expand.h) has its own health; what people said of the backend in the
+ * pool itself counts for its parts too, unless they said otherwise of the part.
+ *
  * Coming back: three rules decide when a backend whose health is good enters, and how heavy. They
  * only admit whole members and quantise weights, so a table stays a pure function of its members.
  * - Damping: one that goes down again and again, never up for `window` in between, is free to do so
@@ -66,6 +69,7 @@ struct gw_override {
 /* All that is known of one backend. Read only outside runtime.c. */
 struct gw_runtime_backend {
 	const char *pool;
+	const char *base; /* pool that this one is a part of (config_expand.h); NULL: none */
 	const char *name;
 	uint8_t address[16]; /* health is this address's: another one starts as unknown */
 	enum gw_config_backend_state file_state;

@@ -101,9 +101,36 @@ static struct gw_effect effect_alone(const struct gw_runtime_backend *entry, int
 	return effect;
 }
 
-bool runtime_takes_part(const struct gw_runtime_backend *entry, int64_t now_ms)
+/*
+ * The entry, or for a part of a pool `room` with what was said of the backend in the pool itself,
+ * where nothing was of the part.
+ */
+static const struct gw_runtime_backend *entry_said(const struct gw_runtime *runtime,
+	const struct gw_runtime_backend *entry, struct gw_runtime_backend *room)
 {
-	struct gw_effect effect = effect_alone(entry, now_ms);
+	const struct gw_runtime_backend *base =
+		entry->base ? gw_runtime_find(runtime, entry->base, entry->name) : NULL;
+
+	if (!base || !(base->override.has_state || base->override.has_weight))
+		return entry;
+	*room = *entry;
+	if (!room->override.has_state && base->override.has_state) {
+		room->override.has_state = true;
+		room->override.state = base->override.state;
+		room->drain_since_ms = base->drain_since_ms;
+	}
+	if (!room->override.has_weight && base->override.has_weight) {
+		room->override.has_weight = true;
+		room->override.weight = base->override.weight;
+	}
+	return room;
+}
+
+bool runtime_takes_part(
+	const struct gw_runtime *runtime, const struct gw_runtime_backend *entry, int64_t now_ms)
+{
+	struct gw_runtime_backend room;
+	struct gw_effect effect = effect_alone(entry_said(runtime, entry, &room), now_ms);
 
 	return effect.state == GW_BACKEND_ACTIVE && effect.reason != GW_REASON_WAITING;
 }
@@ -167,12 +194,14 @@ void gw_runtime_pool(const struct gw_runtime *runtime, const struct gw_config_po
 
 	for (size_t i = 0; i < pool->backend_count; i++) {
 		const struct gw_config_backend *backend = &pool->backends[i];
-		struct gw_runtime_backend of_file = entry_of_file(backend);
+		struct gw_runtime_backend of_file = entry_of_file(backend), room;
 		const struct gw_runtime_backend *entry =
 			runtime ? gw_runtime_find(runtime, pool->name, backend->name) : NULL;
 
 		if (!entry)
 			entry = &of_file;
+		else
+			entry = entry_said(runtime, entry, &room);
 		effects[i] = effect_alone(entry, now_ms);
 		if (effects[i].state == GW_BACKEND_DISABLED || entry->removed)
 			continue;

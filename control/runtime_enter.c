@@ -92,7 +92,8 @@ static struct gw_runtime_backend *queue_first(struct gw_runtime_backend *pool, s
 }
 
 /* One pool's entries, side by side. */
-static size_t pool_advance(struct gw_runtime_backend *pool, size_t count, int64_t now_ms)
+static size_t pool_advance(const struct gw_runtime *runtime, struct gw_runtime_backend *pool,
+	size_t count, int64_t now_ms)
 {
 	const struct gw_config_enter_limit *limit = &pool->enter_limit;
 	uint32_t lately = 0;
@@ -106,7 +107,7 @@ static size_t pool_advance(struct gw_runtime_backend *pool, size_t count, int64_
 		lately += entered_lately(entry, now_ms);
 		entry->fresh = false;
 		entry->queued = false;
-		if (!runtime_takes_part(entry, now_ms))
+		if (!runtime_takes_part(runtime, entry, now_ms))
 			entry->entered = false;
 		else if (fresh)
 			entry_admit(entry, 0);
@@ -141,7 +142,7 @@ size_t gw_runtime_advance(struct gw_runtime *runtime, int64_t now_ms)
 
 	for (size_t i = 0; i < runtime->count; i += size) {
 		size = pool_size(runtime, i);
-		entered += pool_advance(&runtime->list[i], size, now_ms);
+		entered += pool_advance(runtime, &runtime->list[i], size, now_ms);
 	}
 	return entered;
 }

@@ -25,4 +25,5 @@ bool runtime_held(const struct gw_runtime_backend *entry, int64_t now_ms);
 uint8_t runtime_ramp(const struct gw_runtime_backend *entry, int64_t now_ms);
 
 /* runtime_effect.c: health, file and overrides would have it in the table. */
-bool runtime_takes_part(const struct gw_runtime_backend *entry, int64_t now_ms);
+bool runtime_takes_part(
+	const struct gw_runtime *runtime, const struct gw_runtime_backend *entry, int64_t now_ms);

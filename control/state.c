@@ -20,7 +20,7 @@
 #define VERSION_AHEAD 100
 
 struct table_note {
-	char pool[GW_NAME_MAX + 1];
+	char pool[GW_PART_MAX + 1];
 	struct gw_digest digest;
 	uint64_t version;
 };
@@ -125,7 +125,7 @@ static int tables_load(const json_t *array, struct gw_state *state)
 
 		if (json_unpack(json_array_get(array, i), "{s:s,s:s,s:I}", "pool", &pool, "digest",
 			    &digest, "version", &version) < 0 ||
-			version < 1 || strlen(pool) > GW_NAME_MAX ||
+			version < 1 || strlen(pool) > GW_PART_MAX ||
 			!digest_parse(digest, &tables[i].digest)) {
 			free(tables);
 			return -EINVAL;

@@ -50,10 +50,6 @@ static void missing_keys_are_named(void)
 
 static void what_this_version_lacks_is_refused_by_name(void)
 {
-#define LACKS(keys, path)                                                                          \
-	EXPECT_ERRORS(CONFIG_HEAD "pools: [{name: web, " keys "}]\n",                              \
-		{"pools[web]." path, "is not available in this version"})
-	LACKS("healthcheck: {type: tcp, port: 80, via: @tunnel}", "healthcheck.via");
 	EXPECT_ERRORS(CONFIG_HEAD CONFIG_POOL
 		"services: [{name: web, addresses: [203.0.113.10], protocol: tcp, ports: [80],"
 		" pool: web, announce: @bgp}]\n",

@@ -17,6 +17,7 @@ static void probe_print(const json_t *probe)
 		value_integer(probe, "port") ? "" : "\n");
 	if (value_integer(probe, "port"))
 		printf(" port %lld\n", value_integer(probe, "port"));
+	printf("  pool        %s\n", value_text(probe, "pool"));
 	printf("  way         %s, every %lld ms (%lld ms in transition), timeout %lld ms\n",
 		value_text(probe, "via"), value_integer(probe, "interval_ms"),
 		value_integer(probe, "fast_interval_ms"), value_integer(probe, "timeout_ms"));

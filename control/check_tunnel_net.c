@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Requests of NETLINK_ROUTE, one at a time, each with its acknowledgement. */
+#include "check_tunnel_net.h"
+
+#include "base/log.h"
+#include "control/check_tunnel.h"
+
+#include <libmnl/libmnl.h>
+
+#include <errno.h>
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define REQUEST_MAX   1024
+#define RULE_PRIORITY 7600 /* before the main table's 32766 */
+/* IPv6's least: room for every outer header in an Ethernet frame, and enough for a probe. */
+#define DEVICE_MTU 1280
+
+static const uint8_t families[] = {AF_INET, AF_INET6};
+
+/* Sends the request and waits for the kernel's word. */
+static int request_send(struct nlmsghdr *request)
+{
+	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	char answer[8192];
+	ssize_t length;
+	int ret = 0;
+
+	if (!socket)
+		return -errno;
+	request->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
+	request->nlmsg_seq = 1;
+	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
+		mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
+		ret = -errno;
+	if (!ret) {
+		length = mnl_socket_recvfrom(socket, answer, sizeof(answer));
+		if (length < 0 || mnl_cb_run(answer, (size_t)length, 1,
+					  mnl_socket_get_portid(socket), NULL, NULL) < 0)
+			ret = -errno;
+	}
+	mnl_socket_close(socket);
+	return ret;
+}
+
+static struct nlmsghdr *link_request(char *buffer, uint16_t type, uint16_t flags, bool up)
+{
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	struct ifinfomsg *info;
+
+	request->nlmsg_type = type;
+	request->nlmsg_flags = flags;
+	info = mnl_nlmsg_put_extra_header(request, sizeof(*info));
+	info->ifi_family = AF_UNSPEC;
+	info->ifi_flags = info->ifi_change = up ? IFF_UP | IFF_NOARP : 0;
+	mnl_attr_put_strz(request, IFLA_IFNAME, GW_CHECK_TUNNEL_DEVICE);
+	return request;
+}
+
+static int device_remove(void)
+{
+	char buffer[REQUEST_MAX];
+
+	return request_send(link_request(buffer, RTM_DELLINK, 0, false));
+}
+
+/* Any kind will do that frames leave by. */
+static int device_make(struct tunnel_net *net)
+{
+	static const char *const kinds[] = {"dummy", "ifb"};
+	char buffer[REQUEST_MAX];
+	int ret = -EOPNOTSUPP;
+
+	device_remove();
+	for (size_t i = 0; ret == -EOPNOTSUPP && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct nlmsghdr *request =
+			link_request(buffer, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, true);
+		struct nlattr *kind;
+
+		mnl_attr_put_u32(request, IFLA_MTU, DEVICE_MTU);
+		kind = mnl_attr_nest_start(request, IFLA_LINKINFO);
+		mnl_attr_put_strz(request, IFLA_INFO_KIND, kinds[i]);
+		mnl_attr_nest_end(request, kind);
+		ret = request_send(request);
+	}
+	if (ret)
+		return ret;
+	net->ifindex = if_nametoindex(GW_CHECK_TUNNEL_DEVICE);
+	return net->ifindex ? 0 : -errno;
+}
+
+static int rule_change(const struct tunnel_net *net, uint8_t family, uint16_t type, uint16_t flags)
+{
+	char buffer[REQUEST_MAX];
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	struct fib_rule_hdr *rule;
+
+	request->nlmsg_type = type;
+	request->nlmsg_flags = flags;
+	rule = mnl_nlmsg_put_extra_header(request, sizeof(*rule));
+	rule->family = family;
+	rule->action = FR_ACT_TO_TBL;
+	mnl_attr_put_u32(request, FRA_PRIORITY, RULE_PRIORITY);
+	mnl_attr_put_u32(request, FRA_FWMARK, net->mark);
+	mnl_attr_put_u32(request, FRA_FWMASK, net->mask);
+	mnl_attr_put_u32(request, FRA_TABLE, net->table);
+	return request_send(request);
+}
+
+/* Everything goes to the device; the kernel removes the route with it. */
+static int route_make(const struct tunnel_net *net, uint8_t family)
+{
+	char buffer[REQUEST_MAX];
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	struct rtmsg *route;
+
+	request->nlmsg_type = RTM_NEWROUTE;
+	request->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
+	route = mnl_nlmsg_put_extra_header(request, sizeof(*route));
+	route->rtm_family = family;
+	route->rtm_protocol = RTPROT_STATIC;
+	route->rtm_scope = family == AF_INET ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+	route->rtm_type = RTN_UNICAST;
+	mnl_attr_put_u32(request, RTA_TABLE, net->table);
+	mnl_attr_put_u32(request, RTA_OIF, net->ifindex);
+	return request_send(request);
+}
+
+static int step_failed(const char *what, int error)
+{
+	gw_log_error("healthcheck.via tunnel: cannot make %s: %s", what, strerror(-error));
+	return error;
+}
+
+static int family_make(const struct tunnel_net *net, uint8_t family)
+{
+	int ret = route_make(net, family);
+
+	if (ret)
+		return step_failed("the route to device " GW_CHECK_TUNNEL_DEVICE, ret);
+	ret = rule_change(net, family, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
+	if (ret && ret != -EEXIST)
+		return step_failed("the rule for marked packets", ret);
+	return 0;
+}
+
+/* A kernel without IPv6 has no probes over it either. */
+static bool family_absent(uint8_t family)
+{
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return true;
+	close(fd);
+	return false;
+}
+
+int tunnel_net_make(struct tunnel_net *net)
+{
+	int ret = device_make(net);
+
+	if (ret)
+		return step_failed("device " GW_CHECK_TUNNEL_DEVICE, ret);
+	for (size_t i = 0; !ret && i < sizeof(families); i++)
+		ret = family_absent(families[i]) ? 0 : family_make(net, families[i]);
+	if (ret)
+		tunnel_net_remove(net);
+	return ret;
+}
+
+void tunnel_net_remove(struct tunnel_net *net)
+{
+	for (size_t i = 0; i < sizeof(families); i++)
+		rule_change(net, families[i], RTM_DELRULE, 0);
+	device_remove();
+	net->ifindex = 0;
+}
