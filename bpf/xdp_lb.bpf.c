@@ -200,10 +200,16 @@ GW_INLINE int lb_end(struct gw_counters *counters, const struct lb_state *state,
 		counters->replied++;
 		return state->action;
 	}
-	if (result == LB_CONSUMED)
+	if (result == LB_CONSUMED) {
 		counters->consumed++;
-	else if ((uint32_t)result < GW_DROP_MAX)
-		counters->drops[result]++;
+	} else {
+		/* clang 19 knows all results by now and would leave the comparison out; Linux
+		 * 6.1 learns from one of 64 bits only. */
+		uint64_t reason = GW_FORGET((uint32_t)result, counters->rx);
+
+		if (reason < GW_DROP_MAX)
+			counters->drops[reason]++;
+	}
 	return XDP_DROP;
 }
 
