@@ -20,6 +20,7 @@ json_t *api_override_json(const struct gw_override *override)
 	json_object_set_new(object, "who", api_text(override->who));
 	json_object_set_new(object, "why", api_text(override->why));
 	json_object_set_new(object, "since", api_time(override->since_ms));
+	json_object_set_new(object, "ends", api_time(override->until_ms));
 	return object;
 }
 
@@ -70,6 +71,7 @@ json_t *api_backend_json(struct gw_daemon *daemon, const struct gw_build_pool *p
 		object, "last_failure_at", api_time(known ? known->last_failure_ms : 0));
 	json_object_set_new(object, "reason", json_string(gw_reason_text(effect->reason)));
 	json_object_set_new(object, "drain_until", api_time(effect->drain_until_ms));
+	json_object_set_new(object, "removed", json_boolean(known && known->removed));
 	json_object_set_new(object, "held_until", api_time(effect->held_until_ms));
 	json_object_set_new(object, "override",
 		api_override_given(known) ? api_override_json(&known->override) : json_null());

@@ -201,7 +201,6 @@ void api_overrides(
 		json_object_set_new(object, "name", json_string(known->name));
 		json_object_set_new(object, "until",
 			json_string("the file's own value for this backend changes"));
-		json_object_set_new(object, "ends", api_time(known->override.until_ms));
 		json_array_append_new(list, object);
 	}
 	reply->json = list;

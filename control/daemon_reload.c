@@ -137,6 +137,16 @@ static void restarts_tell(const struct gw_config *old, const struct gw_config *n
 	json_decref(lines);
 }
 
+static void state_flush(struct gw_daemon *daemon)
+{
+	int ret = gw_state_writer_flush(daemon->writer);
+
+	if (ret)
+		gw_log_error("cannot write the state in %s: %s; after a crash flows may move and "
+			     "drains are forgotten",
+			gw_daemon_state_dir(daemon), strerror(-ret));
+}
+
 /* Ids, runtime, monitor and publisher take over the configuration, which was tried before. */
 static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
 {
@@ -158,13 +168,8 @@ static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
 	gw_config_free(former);
 	if (gw_daemon_members_watch(daemon))
 		gw_log_warning("members files cannot be watched: out of memory");
-	if (ids_changed) {
-		ret = gw_state_writer_flush(daemon->writer);
-		if (ret)
-			gw_log_error("cannot write the state in %s: %s; after a crash flows may "
-				     "move",
-				gw_daemon_state_dir(daemon), strerror(-ret));
-	}
+	if (ids_changed)
+		state_flush(daemon);
 	return 0;
 }
 
@@ -309,6 +314,9 @@ int gw_daemon_take(struct gw_daemon *daemon, struct gw_config *config, enum gw_d
 	if (changed)
 		*changed = other;
 	gw_daemon_publish_build(daemon, build, begun_ms, other); /* tells what fails, tries on */
+	/* Who asked hears that it is done: a crash must not undo drains or where to go back to. */
+	if (origin != GW_ORIGIN_REFRESH)
+		state_flush(daemon);
 	return 0;
 }
 
