@@ -153,12 +153,12 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 	result = gw_parse_transport(frame, end, length, packet);
 	if (result == LB_OK) {
 		result = lb_decide(config, counters, vip, state);
-		if (result == LB_OK && packet->fragment)
-			lb_fragment_first(state);
+		if (packet->fragment)
+			lb_fragment_first(ctx, state, result);
 	} else if (result == LB_ICMP) {
 		result = lb_icmp(ctx, state);
 	} else if (result == LB_LATE) {
-		result = lb_fragment(state);
+		result = lb_fragment(ctx, state);
 	}
 	if (result != LB_OK)
 		return result;

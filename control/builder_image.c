@@ -239,7 +239,8 @@ int build_image(struct build_job *job)
 		.header_size = sizeof(header),
 		.version = input->version,
 		.hash_seed = input->config->hash_seed,
-		.timeouts = timeouts_make(&input->config->timeouts)};
+		.timeouts = timeouts_make(&input->config->timeouts),
+		.fragment_ms = input->config->timeouts.fragment_ms};
 	int status = next_hops_make(job);
 
 	if (status < 0)

@@ -8,6 +8,9 @@
 
 #include "control/xdp_tables.h"
 
+/* A page less headroom and tail room: longer frames continue in further pages, at most 17. */
+#define GW_XDP_TEST_RUN_PAGE 3520
+
 struct gw_xdp_test_run {
 	struct gw_xdp_object object;
 	struct gw_xdp_tables tables;
@@ -22,9 +25,9 @@ int gw_xdp_test_run_publish(
 	struct gw_xdp_test_run *run, struct gw_snapshot *snapshot, char why[static GW_XDP_WHY]);
 
 /*
- * One frame of 14 to 4000 bytes at the time `now_ns`. `out` has room for *out_length bytes and gets
- * the frame as the program left it. Returns the XDP action or -errno; the decision is in
- * object.trace.
+ * One frame of at least 14 bytes (more than GW_XDP_TEST_RUN_PAGE come in several buffers, which
+ * wants Linux 5.18) at the time `now_ns`. `out` has room for *out_length bytes and gets the frame
+ * as the program left it. Returns the XDP action or -errno; the decision is in object.trace.
  */
 int gw_xdp_test_run_frame(struct gw_xdp_test_run *run, uint64_t now_ns, const void *frame,
 	size_t length, void *out, size_t *out_length);

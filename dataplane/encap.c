@@ -112,6 +112,32 @@ static inline bool write_plain_headers(struct rte_mbuf *mbuf, const struct gw_pa
 	return true;
 }
 
+bool gw_encap_frame(struct rte_mbuf *mbuf, const struct gw_packet *packet,
+	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link)
+{
+	if (!write_headers(mbuf, packet, backend, link, hash))
+		return false;
+	clear_offloads(mbuf);
+	return true;
+}
+
+static bool is_usable(const struct gw_engine *engine, const struct gw_link *link)
+{
+	return link->flags & GW_LINK_RESOLVED && link->port < engine->port_count;
+}
+
+/* Larger than `mtu` leaves: the client is told, or the packet cut. */
+static __rte_noinline void handle_too_big(struct gw_worker *worker, struct gw_burst *burst,
+	uint8_t i, const struct gw_link *link, uint32_t mtu)
+{
+	if (burst->packet[i].dont_fragment)
+		gw_too_big(worker, burst, i, mtu);
+	else if (!is_usable(worker->engine, link))
+		gw_result_drop(&burst->result[i], GW_DROP_NO_NEIGHBOUR);
+	else
+		gw_fragment_inner(worker, burst, i, link, mtu);
+}
+
 /* Of several ways to a backend, the one of the flow's hash. */
 static __rte_noinline struct gw_link choose_link(
 	const struct gw_engine *engine, struct gw_link link, uint64_t hash)
@@ -139,10 +165,10 @@ static __rte_always_inline void encap_one(
 		link = choose_link(engine, link, result->hash);
 	mtu = egress_mtu(engine, backend, hop, &link);
 	if (unlikely(gw_encap_too_big(packet, backend, mtu))) {
-		gw_too_big(worker, burst, i, mtu ? mtu : GW_DEFAULT_MTU);
+		handle_too_big(worker, burst, i, &link, mtu ? mtu : GW_DEFAULT_MTU);
 		return;
 	}
-	if (unlikely(!(link.flags & GW_LINK_RESOLVED) || link.port >= engine->port_count)) {
+	if (unlikely(!is_usable(engine, &link))) {
 		gw_result_drop(result, GW_DROP_NO_NEIGHBOUR);
 		return;
 	}

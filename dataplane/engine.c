@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine.h"
 
+#include "fragment.h"
 #include "memory.h"
 
 #include <rte_eal.h>
@@ -13,7 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_SIZE 1024
+#define RING_SIZE     1024
+#define NS_PER_SECOND 1000000000u
+
+/* Of a port's buffers, fragments that wait for their first may take one in so many. */
+#define HELD_SHARE 8
 
 uint32_t gw_clock_seconds(void)
 {
@@ -28,7 +33,7 @@ static uint64_t clock_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 /* NUMA node of a CPU by the kernel's word; 0 where there is only one. */
@@ -48,11 +53,14 @@ static void worker_destroy(struct gw_worker *worker)
 {
 	if (!worker)
 		return;
+	if (worker->hold)
+		gw_fragment_free(worker->hold);
 	rte_ring_free(worker->to_host);
 	rte_ring_free(worker->from_host);
 	gw_memory_free(worker->backend_traffic, GW_MAX_BACKENDS * sizeof(*worker->backend_traffic));
 	gw_memory_free(worker->service_traffic, GW_MAX_SERVICES * sizeof(*worker->service_traffic));
 	gw_memory_free(worker->scratch, GW_SCRATCH_SIZE);
+	gw_memory_free(worker->hold, sizeof(*worker->hold));
 	if (worker->wake_fd >= 0)
 		close(worker->wake_fd);
 	gw_memory_free(worker, sizeof(*worker));
@@ -88,12 +96,15 @@ static struct gw_worker *worker_create(
 	worker->service_traffic =
 		gw_memory_alloc(GW_MAX_SERVICES * sizeof(*worker->service_traffic), socket);
 	worker->scratch = gw_memory_alloc(GW_SCRATCH_SIZE, socket);
+	worker->hold = gw_memory_alloc(sizeof(*worker->hold), socket);
 	if (worker->wake_fd < 0 || !worker->to_host || !worker->from_host ||
-		!worker->backend_traffic || !worker->service_traffic || !worker->scratch) {
+		!worker->backend_traffic || !worker->service_traffic || !worker->scratch ||
+		!worker->hold) {
 		worker_destroy(worker);
 		return NULL;
 	}
-	worker->now = gw_clock_seconds();
+	worker->now_ns = clock_ns();
+	worker->now = (uint32_t)(worker->now_ns / NS_PER_SECOND);
 	return worker;
 }
 
@@ -123,6 +134,9 @@ int gw_engine_create(struct gw_engine **out, const struct gw_engine_options *opt
 		error = gw_flow_table_init(
 			&engine->flows, options->flows, cpu_socket(options->cpus[0]));
 	if (!error)
+		error = gw_fragment_table_init(
+			&engine->fragments, ~engine->flows.seed, cpu_socket(options->cpus[0]));
+	if (!error)
 		error = gw_next_hops_init(&engine->hops);
 	if (error)
 		goto fail;
@@ -147,9 +161,18 @@ fail:
 	return error;
 }
 
+/* How many fragments a worker may hold, so that the ports always have buffers left. */
+static uint16_t hold_room(const struct gw_engine *engine)
+{
+	uint32_t share = engine->pool ? engine->pool->size / HELD_SHARE / engine->worker_count : 0;
+
+	return (uint16_t)(share < GW_HELD_MAX ? share : GW_HELD_MAX);
+}
+
 void gw_engine_connect(struct gw_engine *engine)
 {
 	for (uint16_t w = 0; w < engine->worker_count; w++) {
+		engine->worker[w]->hold->room = hold_room(engine);
 		for (uint16_t p = 0; p < engine->port_count; p++) {
 			struct gw_tx_buffer *buffer = &engine->worker[w]->tx[p];
 
@@ -214,6 +237,7 @@ void gw_engine_destroy(struct gw_engine *engine)
 		worker_destroy(engine->worker[i]);
 	gw_next_hops_fini(&engine->hops);
 	gw_flow_table_fini(&engine->flows);
+	gw_fragment_table_fini(&engine->fragments);
 	gw_memory_free(engine->backend_flows, GW_MAX_BACKENDS * sizeof(*engine->backend_flows));
 	if (engine->rcu)
 		gw_memory_free(engine->rcu, rte_rcu_qsbr_get_memsize(GW_RCU_READERS));

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "flow_table.h"
+#include "fragment_table.h"
 #include "generation.h"
 #include "next_hop.h"
 #include "pipeline.h"
@@ -30,6 +31,7 @@ struct gw_engine {
 	struct gw_generation *retired; /* waiting for readers, newest first; main's */
 	struct rte_rcu_qsbr *rcu;
 	struct gw_flow_table flows;
+	struct gw_fragment_table fragments;
 	struct gw_next_hops hops;
 	struct gw_port port[GW_PORTS_MAX];
 	uint16_t port_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "generation.h"
 
+#include "abi/fragment.h"
 #include "memory.h"
 #include "next_hop.h"
 #include "service.h"
@@ -214,6 +215,7 @@ static struct gw_view *view_build(const struct gw_snapshot_header *image,
 	view->version = image->version;
 	view->hash_seed = image->hash_seed;
 	view->timeouts = image->timeouts;
+	view->fragment_ns = gw_fragment_ns(image->fragment_ms);
 	view->vip_count = (uint32_t)image->vips.count;
 	view->span_count = (uint32_t)image->spans.count;
 	view->service_count = (uint32_t)image->services.count;

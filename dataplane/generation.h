@@ -41,6 +41,7 @@ struct gw_view {
 	uint64_t version;
 	uint64_t hash_seed;
 	struct gw_flow_timeouts timeouts;
+	uint64_t fragment_ns;	     /* how long a first fragment's decision lasts */
 	struct rte_hash *vip_exact;  /* struct gw_address -> index into vip, full-length */
 	struct rte_hash *vip_prefix; /* struct gw_vip_key -> same, shorter ones; NULL: none */
 	uint8_t prefix_lengths[129]; /* those that occur, longest first */

@@ -9,6 +9,7 @@
 #include "control_socket.h"
 #include "eal.h"
 #include "engine.h"
+#include "fragment.h"
 #include "host.h"
 #include "process.h"
 #include "stats.h"
@@ -86,7 +87,7 @@ static bool signal_ends(struct program *program)
 static struct rte_mempool *create_pool(const struct gw_args *args)
 {
 	unsigned int count = (unsigned int)args->port_count * args->cpu_count * 2 * 1024 +
-			     args->cpu_count * (2 * 1024 + POOL_CACHE * 2) + 1024;
+			     args->cpu_count * (2 * 1024 + GW_HELD_MAX * 8 + POOL_CACHE * 2) + 1024;
 
 	if (args->mbufs)
 		count = args->mbufs;

@@ -2,6 +2,7 @@
 #include "pipeline.h"
 
 #include "engine.h"
+#include "fragment.h"
 
 #include <rte_prefetch.h>
 
@@ -56,7 +57,7 @@ static void count_traffic(struct gw_traffic *traffic, uint32_t bytes, uint8_t fl
 }
 
 /* Every packet of the burst goes where its verdict says, and raises one counter. */
-static void hand_over(struct gw_worker *worker, struct gw_burst *burst)
+void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
 {
 	struct gw_counters *counters = &worker->stats.counters;
 	uint64_t sent = 0;
@@ -72,7 +73,10 @@ static void hand_over(struct gw_worker *worker, struct gw_burst *burst)
 				burst->packet[i].l3_length, result->flow);
 			count_traffic(&worker->service_traffic[result->service],
 				burst->packet[i].l3_length, result->flow);
-			gw_tx_push(worker, result->egress, mbuf);
+			if (unlikely(result->piece_count))
+				gw_fragment_push(worker, result, mbuf);
+			else
+				gw_tx_push(worker, result->egress, mbuf);
 			break;
 		case GW_VERDICT_REPLY:
 			gw_count(&counters->replied, 1);
@@ -95,19 +99,26 @@ static void hand_over(struct gw_worker *worker, struct gw_burst *burst)
 			break;
 		}
 	}
-	gw_count(&counters->rx, burst->count);
 	gw_count(&counters->tx, sent);
+	worker->piece_count = 0;
+}
+
+void gw_pipeline_enter(struct gw_worker *worker)
+{
+	const struct gw_generation *generation =
+		__atomic_load_n(&worker->engine->generation, __ATOMIC_ACQUIRE);
+
+	worker->view = generation ? generation->view[worker->socket] : NULL;
 }
 
 void gw_pipeline_run(
 	struct gw_worker *worker, uint16_t port, struct rte_mbuf **mbufs, uint16_t count)
 {
 	struct gw_burst *burst = &worker->burst;
-	const struct gw_generation *generation =
-		__atomic_load_n(&worker->engine->generation, __ATOMIC_ACQUIRE);
 
 	burst_begin(burst, port, mbufs, count);
-	worker->view = generation ? generation->view[worker->socket] : NULL;
+	gw_count(&worker->stats.counters.rx, count);
+	gw_pipeline_enter(worker);
 	gw_stage_parse(worker, burst);
 	if (worker->view) {
 		gw_stage_service(worker, burst);
@@ -121,5 +132,7 @@ void gw_pipeline_run(
 		for (uint16_t k = 0; k < burst->live_count; k++)
 			burst->result[burst->live[k]].verdict = GW_VERDICT_HOST;
 	}
-	hand_over(worker, burst);
+	gw_burst_finish(worker, burst);
+	if (unlikely(worker->hold->count))
+		gw_fragment_poll(worker);
 }

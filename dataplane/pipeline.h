@@ -38,8 +38,10 @@
 
 #define GW_BURST_MAX   64
 #define GW_WORKERS_MAX 64
+#define GW_PIECES_MAX  512 /* of all packets of a burst that leave in several frames */
 
 struct gw_engine;
+struct gw_hold;
 
 /* What became of one packet. */
 struct gw_result {
@@ -52,7 +54,8 @@ struct gw_result {
 	uint8_t reason;	  /* enum gw_drop when verdict is DROP */
 	uint8_t flow;	  /* enum gw_trace_flow */
 	uint8_t event;	  /* enum gw_flow_event */
-	uint8_t reserved[2];
+	uint16_t piece_first; /* of worker->piece, where the packet leaves in several … */
+	uint16_t piece_count; /* … frames; else 0 */
 };
 
 /* One burst on its way. Arrays are indexed by the packet's place in the burst. */
@@ -96,6 +99,7 @@ struct gw_worker {
 	struct rte_ring *from_host;	    /* the host's frames, mbuf->port is the egress index */
 	struct gw_traffic *backend_traffic; /* [GW_MAX_BACKENDS], the worker writes its contents */
 	struct gw_traffic *service_traffic; /* [GW_MAX_SERVICES], same */
+	struct gw_hold *hold;		    /* later fragments before their first; fragment.h */
 	uint32_t index;			    /* also its queue on every port and its RCU id */
 	uint32_t cpu;
 	int socket;
@@ -110,11 +114,17 @@ struct gw_worker {
 	/* Written by the worker alone, read by nobody else. */
 	const struct gw_view *view __rte_cache_aligned; /* valid during one burst */
 	uint32_t now;					/* CLOCK_MONOTONIC, seconds */
+	uint64_t now_ns;				/* the same clock, as of the latest poll */
 	uint32_t tx_pending;  /* ports with frames in their buffer, one bit each */
-	uint64_t next_second; /* TSC at which `now` is read again */
+	uint64_t next_second; /* TSC at which the clock is read again */
+	uint64_t clock_tsc;   /* TSC of its last reading … */
+	uint64_t clock_ns;    /* … and what it said */
+	uint64_t tsc_ns;      /* nanoseconds a TSC tick, times 2^32 */
 	struct gw_burst burst;
 	struct gw_tx_buffer tx[GW_PORTS_MAX];
 	uint8_t *scratch; /* GW_SCRATCH_SIZE bytes */
+	uint16_t piece_count;
+	struct rte_mbuf *piece[GW_PIECES_MAX]; /* fragment_inner.c */
 
 	/* Written by the worker, read by main at any time. */
 	struct gw_worker_stats stats __rte_cache_aligned;
@@ -129,6 +139,12 @@ struct gw_worker {
  */
 void gw_pipeline_run(
 	struct gw_worker *worker, uint16_t port, struct rte_mbuf **mbufs, uint16_t count);
+
+/* Takes the snapshot in force into worker->view, which may be NULL. */
+void gw_pipeline_enter(struct gw_worker *worker);
+
+/* Hands each packet of a burst over by its verdict and counts it. */
+void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst);
 
 /* The stages, in this order. */
 void gw_stage_parse(struct gw_worker *worker, struct gw_burst *burst);
@@ -146,11 +162,29 @@ void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst);
 bool gw_icmp(struct gw_worker *worker, struct gw_burst *burst, uint8_t i);
 bool gw_fragment_later(struct gw_worker *worker, struct gw_burst *burst, uint8_t i);
 
-/* Remembers where a first fragment goes, for the later ones. */
+/* Remembers where a first fragment goes, or that it goes nowhere, for the later ones. */
 void gw_fragment_first(struct gw_worker *worker, struct gw_burst *burst, uint8_t i);
 
 /* A packet that exceeds what `mtu` of the egress link leaves. */
 void gw_too_big(struct gw_worker *worker, struct gw_burst *burst, uint8_t i, uint32_t mtu);
+
+/*
+ * Fragments the inner packet at place i, larger than `mtu` of the link leaves and without DF, and
+ * encapsulates each piece whole.
+ */
+void gw_fragment_inner(struct gw_worker *worker, struct gw_burst *burst, uint8_t i,
+	const struct gw_link *link, uint32_t mtu);
+
+/* Queues the pieces of a packet that has become several frames, and frees the packet. */
+void gw_fragment_push(
+	struct gw_worker *worker, const struct gw_result *result, struct rte_mbuf *mbuf);
+
+/*
+ * Puts the outer headers and the link's Ethernet header before a packet that begins at
+ * packet->l3_offset of the frame, in place. False: no room.
+ */
+bool gw_encap_frame(struct rte_mbuf *mbuf, const struct gw_packet *packet,
+	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link);
 
 /* Queues a frame on a port; sends the buffer when it is full. Takes the mbuf. */
 void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf);

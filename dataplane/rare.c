@@ -16,7 +16,7 @@ void gw_stage_rare(struct gw_worker *worker, struct gw_burst *burst)
 			goes_on = gw_fragment_later(worker, burst, i);
 		else if (fragment == GW_WHOLE)
 			goes_on = gw_icmp(worker, burst, i);
-		else if (burst->result[i].backend != GW_NONE)
+		else
 			gw_fragment_first(worker, burst, i);
 		if (goes_on)
 			burst->live[burst->live_count++] = i;

@@ -6,6 +6,7 @@
  * millisecond, because a port without interrupts cannot wake it.
  */
 #include "engine.h"
+#include "fragment.h"
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
@@ -27,17 +28,26 @@
 #define NAP_LONG_US	  1000
 #define INTERRUPT_WAIT_MS 10
 
-/* Once a second the clock is read again; in between the second is known. */
+#define NS_PER_SECOND 1000000000u
+
+/* Once a second the clock is read again; in between the TSC tells how much of it has passed. */
 static void tick(struct gw_worker *worker, uint64_t tsc)
 {
 	struct timespec now;
 
-	if (likely(tsc < worker->next_second))
+	if (likely(tsc < worker->next_second)) {
+		worker->now_ns =
+			worker->clock_ns + ((tsc - worker->clock_tsc) * worker->tsc_ns >> 32);
 		return;
+	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	worker->now = (uint32_t)now.tv_sec;
+	worker->now_ns = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+	worker->clock_ns = worker->now_ns;
+	worker->clock_tsc = tsc;
+	worker->tsc_ns = ((uint64_t)NS_PER_SECOND << 32) / rte_get_tsc_hz();
 	worker->next_second = tsc + rte_get_tsc_hz() / 1000000 *
-					    ((1000000000u - (uint64_t)now.tv_nsec) / 1000 + 1);
+					    ((NS_PER_SECOND - (uint64_t)now.tv_nsec) / 1000 + 1);
 }
 
 static uint32_t poll_ports(struct gw_worker *worker)
@@ -158,6 +168,8 @@ static uint32_t poll_all(struct gw_worker *worker)
 	uint32_t work = poll_ports(worker);
 
 	work += poll_host(worker);
+	if (unlikely(worker->hold->count))
+		work += gw_fragment_poll(worker);
 	gw_tx_flush(worker);
 	rte_rcu_qsbr_quiescent(worker->engine->rcu, worker->index);
 	return work;

@@ -28,11 +28,12 @@ struct gw_packet {
 	uint8_t tcp_flags;
 	uint8_t tos; /* DSCP and ECN */
 	uint8_t ttl;
-	bool dont_fragment;  /* IPv4's DF; true for IPv6 */
-	uint8_t fragment;    /* enum gw_fragment_kind */
-	bool link_multicast; /* the frame's destination MAC is a group or broadcast address */
-	uint16_t ip_id;	     /* IPv4, host order */
-	uint16_t reserved;
+	bool dont_fragment;	   /* IPv4's DF; true for IPv6 */
+	uint8_t fragment;	   /* enum gw_fragment_kind */
+	bool link_multicast;	   /* the frame's destination MAC is a group or broadcast address */
+	uint16_t ip_id;		   /* IPv4, host order */
+	uint8_t fragment_protocol; /* as the header says that makes it a fragment */
+	uint8_t reserved;
 	uint32_t fragment_id; /* IPv4's id or that of IPv6's fragment header; 0 when whole */
 };
 _Static_assert(sizeof(struct gw_packet) == 64, "one cache line");

@@ -139,6 +139,7 @@ GW_INLINE void gw_parse_fragment(const uint8_t *header, uint32_t fragment, struc
 	if (kind == GW_WHOLE)
 		return;
 	packet->fragment = kind;
+	packet->fragment_protocol = header[0];
 	packet->fragment_id = gw_wire_load32(header + 4);
 }
 
@@ -258,8 +259,10 @@ GW_INLINE int gw_parse_rare(struct gw_packet *packet)
 {
 	uint32_t room = packet->l3_offset + packet->l3_length - packet->l4_offset;
 
-	if (packet->fragment && packet->family == GW_IPV4)
+	if (packet->fragment && packet->family == GW_IPV4) {
 		packet->fragment_id = packet->ip_id;
+		packet->fragment_protocol = packet->protocol;
+	}
 	if (packet->fragment && !room)
 		return GW_DROP_FRAG_EMPTY;
 	if (gw_parse_is_icmp(packet)) {

@@ -41,7 +41,7 @@ enum gw_verdict {
 	X(PTB_LIMITED, "ptb_limited",                                                              \
 		"larger than the egress MTU leaves, and over the limit of answers a second")       \
 	X(FRAG_EMPTY, "frag_empty", "a fragment without payload")                                  \
-	X(FRAG_FULL, "frag_full", "a later fragment before its first, and no room to hold it")     \
+	X(FRAG_FULL, "frag_full", "no room to hold a fragment, or for the pieces of a packet")     \
 	X(FRAG_EXPIRED, "frag_expired", "a held fragment whose first never came")
 
 enum gw_drop {

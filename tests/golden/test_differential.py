@@ -93,14 +93,24 @@ def damage(rng, frame):
     return bytes(data)
 
 
+def documented_difference(dpdk, xdp):
+    """packets.md: XDP cannot hold a fragment, and does not cut a packet."""
+    if xdp["reason"] == "frag_early":
+        return dpdk["held"] or dpdk["reason"] == "frag_full"
+    if xdp["reason"] == "too_big":
+        return dpdk["verdict"] == "tx" and len(dpdk["out"]) > 1
+    return False
+
+
 def compare(frames, tmp_path):
     dpdk_lines, dpdk_out = replay("dpdk", HERE / "config.yaml", frames, tmp_path)
     xdp_lines, xdp_out = replay("xdp", HERE / "config.yaml", frames, tmp_path)
     for left, right, frame in zip(dpdk_lines, xdp_lines, frames):
+        if documented_difference(left, right):
+            continue
+        sent = [[out[position] for position in line.pop("out")] for line, out in ((left, dpdk_out), (right, xdp_out))]
         assert left == right, f"dpdk {left}\nxdp  {right}\nframe {frame.hex()}"
-        for position in left["out"]:
-            assert dpdk_out[position] == xdp_out[position], f"frame {frame.hex()}"
-    assert len(dpdk_out) == len(xdp_out)
+        assert sent[0] == sent[1], f"frame {frame.hex()}"
     return dpdk_lines
 
 
@@ -118,4 +128,4 @@ def test_broken_packets_go_alike_through_both_paths(seed, tmp_path):
     rng = random.Random(seed)
     lines = compare([damage(rng, flow(rng)) for _ in range(BROKEN // 2)], tmp_path)
     reasons = {line["reason"] for line in lines if line["verdict"] == "drop"}
-    assert reasons >= {"malformed", "martian", "exthdr", "frag_early", "no_service", "no_backend"}
+    assert reasons >= {"malformed", "martian", "exthdr", "frag_expired", "no_service", "no_backend"}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dp_harness.h"
 
+#include "dataplane/fragment.h"
 #include "suite.h"
 
 #include <rte_eal.h>
@@ -98,9 +99,11 @@ void harness_stop(struct gw_engine *engine)
 {
 	struct rte_mbuf *left;
 
-	for (uint16_t i = 0; i < engine->worker_count; i++)
+	for (uint16_t i = 0; i < engine->worker_count; i++) {
+		gw_fragment_free(engine->worker[i]->hold);
 		while (rte_ring_dequeue(engine->worker[i]->to_host, (void **)&left) == 0)
 			rte_pktmbuf_free(left);
+	}
 	CU_ASSERT_EQUAL(rte_mempool_avail_count(engine->pool), FRAMES);
 	gw_engine_destroy(engine);
 }

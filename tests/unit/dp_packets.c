@@ -493,6 +493,7 @@ static void what_exceeds_the_egress_mtu_is_a_counted_drop(void)
 	struct gw_engine *engine = start();
 	struct frame frame = frame_v4();
 
+	frame.bytes[20] |= 0x40; /* DF: else it would be cut */
 	engine->port[0].mtu = 65;
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_TX);
 	engine->port[0].mtu = 64;

@@ -3,19 +3,17 @@
  * guideway-replay: a capture through the real pipeline of a datapath. The engineer's packet tracer,
  * and the bench of the golden tests.
  */
-#include "abi/packet.h"
 #include "base/log.h"
 #include "base/output.h"
-#include "capture.h"
 #include "control/config.h"
 #include "path.h"
-#include "report.h"
+#include "session.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 4, EXIT_INVALID = 5 };
 
@@ -211,157 +209,22 @@ static int make_build(
 	return failed == -ENOENT ? EXIT_MISSING : EXIT_FAILED;
 }
 
-struct session {
-	const struct options *options;
-	const struct gw_build *build;
-	struct capture_in *in;
-	struct capture_out *out;
-	struct capture_out *host;
-	struct fate fate;
-	uint64_t index;
-	uint64_t written;
-	uint64_t counted; /* verdicts that the pipeline itself has counted */
-};
-
-/* A frame without a whole Ethernet header never reaches a driver; no test run takes it either. */
-static int decide(struct session *session, const uint8_t *frame, size_t length, uint64_t now_ns)
-{
-	struct fate *fate = &session->fate;
-
-	fate->out_count = 0;
-	if (length < GW_ETH_HEADER) {
-		fate->verdict = GW_VERDICT_DROP;
-		fate->reason = GW_DROP_MALFORMED;
-		fate->service = fate->backend = fate->slot = GW_NONE;
-		fate->flow = GW_TRACE_NONE;
-		return 0;
-	}
-	session->counted++;
-	return session->options->path->run(frame, length, now_ns, fate);
-}
-
-static void tell(struct session *session, const uint8_t *frame, size_t length, uint64_t now_ns)
-{
-	const struct options *options = session->options;
-	const struct fate *fate = &session->fate;
-
-	if (options->verbose)
-		report_stages(options->json ? stderr : stdout, session->build, session->index,
-			frame, length, fate);
-	if (options->json)
-		report_json(stdout, session->build, session->index, fate, session->written);
-	else if (!options->verbose)
-		report_line(stdout, session->build, session->index, fate);
-	for (size_t i = 0; session->out && i < fate->out_count; i++)
-		capture_write(session->out, fate->out[i].bytes, fate->out[i].length, now_ns);
-	session->written += fate->out_count;
-	if (session->host && fate->verdict == GW_VERDICT_HOST)
-		capture_write(session->host, frame, length, now_ns);
-}
-
-/* rx = tx + to_host + replied + consumed + held + drops, and all that was sent in was counted. */
-static int check_sum(const struct session *session)
-{
-	struct gw_counters counters;
-	uint64_t sum;
-
-	if (session->options->path->counters(&counters))
-		return EXIT_FAILED;
-	sum = counters.tx + counters.to_host + counters.replied + counters.consumed + counters.held;
-	for (int i = 0; i < GW_DROP_MAX; i++)
-		sum += counters.drops[i];
-	if (counters.rx == sum && counters.rx == session->counted)
-		return EXIT_DONE;
-	gw_log_error(
-		"the counters do not add up: %llu frames sent in, rx %llu, sum of verdicts %llu",
-		(unsigned long long)session->counted, (unsigned long long)counters.rx,
-		(unsigned long long)sum);
-	return EXIT_FAILED;
-}
-
-static int play(struct session *session)
-{
-	const uint8_t *frame;
-	uint64_t now_ns;
-	size_t length;
-	int more;
-
-	while ((more = capture_read(session->in, &frame, &length, &now_ns)) > 0) {
-		if (length > REPLAY_FRAME_MAX - GW_ETH_HEADER ||
-			decide(session, frame, length, now_ns)) {
-			gw_log_error("frame %llu (%zu bytes) could not be processed",
-				(unsigned long long)session->index, length);
-			return EXIT_FAILED;
-		}
-		tell(session, frame, length, now_ns);
-		session->index++;
-	}
-	return more < 0 ? EXIT_FAILED : check_sum(session);
-}
-
-/* Opening `out` to write would empty the capture that is read. */
-static bool overwrites(const char *in, const char *out)
-{
-	struct stat a, b;
-
-	if (!out || stat(in, &a) || stat(out, &b) || !S_ISREG(a.st_mode))
-		return false;
-	return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-static int open_files(struct session *session)
-{
-	const struct options *options = session->options;
-
-	if (overwrites(options->in, options->out) || overwrites(options->in, options->host)) {
-		gw_log_error("%s is the capture to be read: write to another file", options->in);
-		return EXIT_FAILED;
-	}
-	session->in = capture_open(options->in);
-	if (!session->in)
-		return EXIT_FAILED;
-	session->out = options->out ? capture_create(options->out) : NULL;
-	session->host = options->host ? capture_create(options->host) : NULL;
-	if ((options->out && !session->out) || (options->host && !session->host))
-		return EXIT_FAILED;
-	for (int i = 0; i < REPLAY_OUT_MAX; i++) {
-		session->fate.out[i].bytes = malloc(REPLAY_FRAME_MAX);
-		if (!session->fate.out[i].bytes)
-			return EXIT_FAILED;
-	}
-	return EXIT_DONE;
-}
-
-static int close_files(struct session *session, int status)
-{
-	if (capture_finish(session->out))
-		status = EXIT_FAILED;
-	if (capture_finish(session->host))
-		status = EXIT_FAILED;
-	capture_close(session->in);
-	for (int i = 0; i < REPLAY_OUT_MAX; i++)
-		free(session->fate.out[i].bytes);
-	return status;
-}
-
 static int replay(const struct options *options, const struct gw_config *config)
 {
-	struct session session = {.options = options};
+	const struct session_options session = {.path = options->path,
+		.in = options->in,
+		.out = options->out,
+		.host = options->host,
+		.flows = config->dataplane.flows,
+		.mtu = egress_mtu,
+		.json = options->json,
+		.verbose = options->verbose};
 	struct gw_build *build = NULL;
 	int status = make_build(options, config, &build);
 
 	if (status)
 		return status;
-	session.build = build;
-	status = open_files(&session);
-	if (!status) {
-		status = options->path->open(build->snapshot, config->dataplane.flows) ? EXIT_FAILED
-										       : EXIT_DONE;
-		if (!status)
-			status = play(&session);
-		options->path->close();
-	}
-	status = close_files(&session, status);
+	status = session_run(&session, build) ? EXIT_FAILED : EXIT_DONE;
 	gw_build_free(build);
 	return status;
 }

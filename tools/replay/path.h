@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One datapath as guideway-replay drives it: a frame in at a moment, its fate and the frames that
- * leave out. Two of them, path_dpdk.c and path_xdp.c, run the real pipelines.
+ * One datapath as guideway-replay drives it: frames in at a moment; verdicts, and the frames that
+ * leave, out. Two of them, path_dpdk.c and path_xdp.c, run the real pipelines. A verdict may come
+ * later than its packet (a held fragment's), so paths report them through a sink.
  */
 #pragma once
 
+#include "abi/packet.h"
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "control/builder.h"
@@ -12,8 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REPLAY_FRAME_MAX 65535
-#define REPLAY_OUT_MAX	 4 /* frames that one input can become, today one */
+/* The longest IP packet behind an Ethernet header with two tags. */
+#define REPLAY_IN_MAX (65535 + 14 + 8)
+/* What encapsulation adds to it at most. */
+#define REPLAY_FRAME_MAX (REPLAY_IN_MAX + 128)
+#define REPLAY_OUT_MAX	 64 /* frames that one input can become: inner fragmentation */
 
 struct frame {
 	uint8_t *bytes; /* room for REPLAY_FRAME_MAX */
@@ -28,16 +33,29 @@ struct fate {
 	uint64_t hash;
 	uint32_t slot; /* GW_NONE: the table was not asked */
 	enum gw_trace_flow flow;
-	struct frame out[REPLAY_OUT_MAX];
 	size_t out_count;
+	struct frame *out; /* valid during the call that reports them */
+};
+
+/*
+ * Told of each packet's verdict, by its index: once, or twice when the first is HELD. The frames
+ * that leave are told in the order in which they leave.
+ */
+struct sink {
+	void (*decided)(void *owner, uint64_t index, const struct fate *fate);
+	void *owner;
 };
 
 struct path {
 	const char *name;
 	/* Puts the snapshot in force. 0 or -errno after a message. */
-	int (*open)(struct gw_snapshot *snapshot, uint64_t flows);
-	/* 0 or -errno after a message; `fate` keeps its frames' room. */
-	int (*run)(const uint8_t *frame, size_t length, uint64_t now_ns, struct fate *fate);
+	int (*open)(struct gw_snapshot *snapshot, uint64_t flows, const struct sink *sink);
+	/* One frame of GW_ETH_HEADER to REPLAY_IN_MAX bytes. 0 or -errno after a message. */
+	int (*run)(uint64_t index, const uint8_t *frame, size_t length, uint64_t now_ns);
+	/* All timers run out: who is held gets a verdict. */
+	void (*finish)(void);
+	/* What stands in the flow table for this full key; GW_FLOW_EMPTY: nothing. */
+	uint64_t (*flow)(const struct gw_flow_key *key);
 	/* What the path counted. 0 or -errno. */
 	int (*counters)(struct gw_counters *counters);
 	void (*close)(void);
@@ -45,3 +63,7 @@ struct path {
 
 extern const struct path path_dpdk;
 extern const struct path path_xdp;
+
+/* Room for the frames of one packet. NULL without memory. */
+struct frame *frames_alloc(void);
+void frames_free(struct frame *frames); /* NULL is fine */

@@ -9,16 +9,20 @@
 #include <errno.h>
 #include <string.h>
 
-/* A page less headroom and tail room: what the kernel takes for a test run without fragments. */
-#define XDP_FRAME_MAX 3520
-
 static struct gw_xdp_test_run test_run;
+static struct sink sink;
+static struct frame *out;
 
-static int open_xdp(struct gw_snapshot *snapshot, uint64_t flows)
+static int open_xdp(struct gw_snapshot *snapshot, uint64_t flows, const struct sink *wanted)
 {
 	char why[GW_XDP_WHY] = "";
-	int error = gw_xdp_test_run_open(&test_run, flows);
+	int error;
 
+	sink = *wanted;
+	out = frames_alloc();
+	if (!out)
+		return -ENOMEM;
+	error = gw_xdp_test_run_open(&test_run, flows);
 	if (error)
 		return error;
 	error = gw_xdp_test_run_publish(&test_run, snapshot, why);
@@ -40,38 +44,62 @@ static int action_fits(int action, enum gw_verdict verdict)
 	}
 }
 
-static int run_xdp(const uint8_t *frame, size_t length, uint64_t now_ns, struct fate *fate)
+static int run_xdp(uint64_t index, const uint8_t *frame, size_t length, uint64_t now_ns)
 {
 	const struct gw_xdp_trace *trace = test_run.object.trace;
 	size_t out_length = REPLAY_FRAME_MAX;
-	int action;
+	int action =
+		gw_xdp_test_run_frame(&test_run, now_ns, frame, length, out[0].bytes, &out_length);
+	struct fate fate;
 
-	if (length > XDP_FRAME_MAX) {
-		gw_log_error(
-			"%zu bytes are more than the %d of an XDP test run", length, XDP_FRAME_MAX);
-		return -EMSGSIZE;
-	}
-	action = gw_xdp_test_run_frame(
-		&test_run, now_ns, frame, length, fate->out[0].bytes, &out_length);
 	if (action < 0) {
-		gw_log_error("test run: %s", strerror(-action));
+		gw_log_error("test run of %zu bytes: %s%s", length, strerror(-action),
+			action == -EINVAL && length > GW_XDP_TEST_RUN_PAGE
+				? " (this kernel takes no frame of more than a page)"
+				: "");
 		return action;
 	}
-	fate->verdict = trace->verdict;
-	fate->reason = trace->reason;
-	fate->service = trace->service;
-	fate->backend = trace->backend;
-	fate->hash = trace->hash;
-	fate->slot = trace->slot;
-	fate->flow = trace->flow;
-	if (!action_fits(action, fate->verdict)) {
+	fate = (struct fate){
+		.verdict = trace->verdict,
+		.reason = trace->reason,
+		.service = trace->service,
+		.backend = trace->backend,
+		.hash = trace->hash,
+		.slot = trace->slot,
+		.flow = trace->flow,
+		.out = out,
+		.out_count = action == XDP_TX || action == XDP_REDIRECT,
+	};
+	if (!action_fits(action, fate.verdict)) {
 		gw_log_error("the program says verdict %d, but returned XDP action %d",
-			(int)fate->verdict, action);
+			(int)fate.verdict, action);
 		return -EPROTO;
 	}
-	fate->out_count = action == XDP_TX || action == XDP_REDIRECT;
-	fate->out[0].length = out_length;
+	out[0].length = out_length;
+	sink.decided(sink.owner, index, &fate);
 	return 0;
+}
+
+/* Nothing is ever held. */
+static void finish_xdp(void)
+{
+}
+
+static uint64_t flow_xdp(const struct gw_flow_key *key)
+{
+	const struct gw_xdp_config *config = test_run.object.config;
+	struct gw_flow_place place = gw_flow_place(key, config->flow_seed);
+
+	for (int i = 0; i < 2; i++) {
+		const struct gw_flow_bucket *bucket =
+			&test_run.object.flows[place.bucket & config->bucket_mask];
+		uint32_t at = gw_flow_find(bucket, place.tag);
+
+		if (at < GW_FLOW_BUCKET_WORDS)
+			return bucket->word[at];
+		place.bucket = gw_flow_other_bucket(place.bucket, place.tag);
+	}
+	return GW_FLOW_EMPTY;
 }
 
 static int counters_xdp(struct gw_counters *counters)
@@ -82,6 +110,9 @@ static int counters_xdp(struct gw_counters *counters)
 static void close_xdp(void)
 {
 	gw_xdp_test_run_close(&test_run);
+	frames_free(out);
+	out = NULL;
 }
 
-const struct path path_xdp = {"xdp", open_xdp, run_xdp, counters_xdp, close_xdp};
+const struct path path_xdp = {
+	"xdp", open_xdp, run_xdp, finish_xdp, flow_xdp, counters_xdp, close_xdp};
