@@ -86,6 +86,14 @@ struct gw_tx_buffer {
 	struct rte_mbuf *mbuf[GW_BURST_MAX];
 };
 
+/* A service address that a worker has met; vip points into the view. */
+struct gw_vip_seen {
+	struct gw_address address;
+	const struct gw_vip *vip; /* NULL: nothing remembered here */
+};
+
+#define GW_VIP_SEEN_BITS 7
+
 /* The longest frame that arrives in pieces, made whole for the parser only. */
 #define GW_SCRATCH_SIZE 65600
 
@@ -125,6 +133,8 @@ struct gw_worker {
 	uint8_t *scratch; /* GW_SCRATCH_SIZE bytes */
 	uint16_t piece_count;
 	struct rte_mbuf *piece[GW_PIECES_MAX]; /* fragment_inner.c */
+	uint64_t vip_seen_version;	       /* of the view that vip_seen points into */
+	struct gw_vip_seen vip_seen[1 << GW_VIP_SEEN_BITS];
 
 	/* Written by the worker, read by main at any time. */
 	struct gw_worker_stats stats __rte_cache_aligned;

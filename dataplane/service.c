@@ -13,6 +13,8 @@
 
 #include <rte_hash.h>
 
+#include <string.h>
+
 static const struct gw_span *span_at(const void *path, uint32_t index)
 {
 	const struct gw_view *view = path;
@@ -49,26 +51,70 @@ const struct gw_vip *gw_vip_find(const struct gw_view *view, const struct gw_add
 	return view->prefix_length_count ? prefix_find(view, address) : NULL;
 }
 
-/* Leaves in burst->vip the service address of every live packet, or NULL. */
-static void find_vips(const struct gw_view *view, struct gw_burst *burst)
+static inline bool same_address(const struct gw_address *a, const struct gw_address *b)
 {
+	return GW_WIRE_LOAD(uint64_t, a->bytes) == GW_WIRE_LOAD(uint64_t, b->bytes) &&
+	       GW_WIRE_LOAD(uint64_t, a->bytes + 8) == GW_WIRE_LOAD(uint64_t, b->bytes + 8);
+}
+
+/* Its place in the worker's memory of service addresses; the low bits of neighbours differ most. */
+static inline struct gw_vip_seen *seen_at(
+	struct gw_worker *worker, const struct gw_address *address)
+{
+	uint32_t bits = GW_WIRE_LOAD(uint32_t, address->bytes + 12) * 0x9e3779b1u;
+
+	return &worker->vip_seen[bits >> (32 - GW_VIP_SEEN_BITS)];
+}
+
+/* The addresses that the memory did not have, at the places in `missed`, from the index. */
+static __rte_noinline void find_missed_vips(
+	struct gw_worker *worker, struct gw_burst *burst, const uint8_t *missed, uint16_t count)
+{
+	const struct gw_view *view = worker->view;
 	const void *key[GW_BURST_MAX];
-	void *vip[GW_BURST_MAX];
+	void *found[GW_BURST_MAX];
 	uint64_t hits = 0;
 
-	for (uint16_t k = 0; k < burst->live_count; k++)
-		key[k] = &burst->packet[burst->live[k]].key.destination;
-	if (rte_hash_lookup_bulk_data(view->vip_exact, key, burst->live_count, &hits, vip) < 0)
+	for (uint16_t k = 0; k < count; k++)
+		key[k] = &burst->packet[missed[k]].key.destination;
+	if (rte_hash_lookup_bulk_data(view->vip_exact, key, count, &hits, found) < 0)
 		hits = 0;
+	for (uint16_t k = 0; k < count; k++) {
+		const struct gw_vip *vip = hits >> k & 1 ? found[k] : NULL;
+
+		if (!vip && view->prefix_length_count)
+			vip = prefix_find(view, key[k]);
+		burst->vip[missed[k]] = vip;
+		if (vip)
+			*seen_at(worker, key[k]) = (struct gw_vip_seen){
+				.address = burst->packet[missed[k]].key.destination, .vip = vip};
+	}
+}
+
+/*
+ * Leaves in burst->vip the service address of every live packet, or NULL. Most traffic is for few
+ * addresses: a worker remembers those that it met, until the snapshot changes.
+ */
+static void find_vips(struct gw_worker *worker, struct gw_burst *burst)
+{
+	uint8_t missed[GW_BURST_MAX];
+	uint16_t count = 0;
+
+	if (unlikely(worker->vip_seen_version != worker->view->version)) {
+		memset(worker->vip_seen, 0, sizeof(worker->vip_seen));
+		worker->vip_seen_version = worker->view->version;
+	}
 	for (uint16_t k = 0; k < burst->live_count; k++) {
 		uint8_t i = burst->live[k];
+		const struct gw_address *address = &burst->packet[i].key.destination;
+		const struct gw_vip_seen *seen = seen_at(worker, address);
 
-		if (likely(hits >> k & 1))
-			burst->vip[i] = vip[k];
-		else
-			burst->vip[i] =
-				view->prefix_length_count ? prefix_find(view, key[k]) : NULL;
+		burst->vip[i] = seen->vip;
+		if (unlikely(!seen->vip || !same_address(&seen->address, address)))
+			missed[count++] = i;
 	}
+	if (unlikely(count))
+		find_missed_vips(worker, burst, missed, count);
 }
 
 /*
@@ -121,7 +167,7 @@ void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst)
 	const struct gw_view *view = worker->view;
 	uint16_t kept = 0;
 
-	find_vips(view, burst);
+	find_vips(worker, burst);
 	for (uint16_t k = 0; k < burst->live_count; k++) {
 		uint8_t i = burst->live[k];
 		const struct gw_vip *vip = burst->vip[i];

@@ -20,12 +20,13 @@ static uint16_t slots[SIZE];
 static uint32_t members[BACKENDS];
 static uint32_t member_count;
 static uint64_t version;
+static const char *vip_text;
 
 static void load(struct gw_engine *engine)
 {
 	static const struct gw_service services[] = {{.pool = 0}};
 	static const struct gw_span spans[] = {{80, 80, 0}};
-	struct gw_vip vip = image_vip("203.0.113.10", 128);
+	struct gw_vip vip = image_vip(vip_text, 128);
 	struct gw_next_hop hop = image_next_hop("10.82.0.101");
 	struct image_pool pool = {.id = 0,
 		.table_size = SIZE,
@@ -67,6 +68,7 @@ static struct gw_engine *start(void)
 		backends[i] = image_backend(0, 0, "10.82.0.11", "10.82.0.101");
 	backends[BACKENDS] = (struct gw_backend){.state = GW_BACKEND_FREE};
 	version = 0;
+	vip_text = "203.0.113.10";
 	point_table(0);
 	load(engine);
 	return engine;
@@ -224,6 +226,27 @@ static void packets_without_an_entry_go_by_the_table(void)
 	check(tcp(engine, 3, GW_TCP_RST), 0, GW_TRACE_NEW);
 	check(udp(engine, 4), 0, GW_TRACE_NEW);
 	CU_ASSERT_EQUAL(harness_counters(engine).flows_new, 4);
+	harness_stop(engine);
+}
+
+/* A worker remembers the addresses that it has met; 203.0.113.11 and others share its memory. */
+static void an_address_that_left_the_snapshot_is_the_hosts_at_once(void)
+{
+	struct gw_engine *engine = start();
+	struct frame frame = frame_v4();
+
+	check(tcp(engine, 1, ACK), 0, GW_TRACE_NEW);
+	for (int last = 0; last < 256; last++) {
+		struct gw_result result;
+
+		frame.bytes[33] = (uint8_t)last;
+		result = harness_run(
+			engine, harness_frame(engine, frame.bytes, frame.length, 1), NULL, NULL);
+		CU_ASSERT_EQUAL(result.verdict, last == 10 ? GW_VERDICT_TX : GW_VERDICT_HOST);
+	}
+	vip_text = "203.0.113.11";
+	load(engine);
+	CU_ASSERT_EQUAL(tcp(engine, 1, ACK).verdict, GW_VERDICT_HOST);
 	harness_stop(engine);
 }
 
@@ -392,6 +415,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(on_down_keep_leaves_flows_where_they_are),
 	GW_TEST(flow_of_another_pools_backend_is_a_miss),
 	GW_TEST(packets_without_an_entry_go_by_the_table),
+	GW_TEST(an_address_that_left_the_snapshot_is_the_hosts_at_once),
 	GW_TEST(nothing_remembers_the_empty_moment),
 	GW_TEST(an_idle_flow_expires_and_goes_by_the_table),
 	GW_TEST(a_half_closed_flow_lives_while_packets_come),
