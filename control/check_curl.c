@@ -263,6 +263,8 @@ struct check_curl *check_curl_make(struct gw_checker *checker, const struct gw_c
 	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
 	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L); /* else each start walks all of it */
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 4096L);
 	curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, CA_CACHE_S);
 	curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	return probe;
