@@ -88,7 +88,8 @@ static json_t *config_json(const struct gw_daemon *daemon)
 	json_object_set_new(object, "loaded", api_time(daemon->loaded_ms));
 	json_object_set_new(object, "valid", json_boolean(daemon->load.valid));
 	json_object_set_new(object, "checked", api_time(daemon->load.time_ms));
-	json_object_set(object, "errors", daemon->load.errors ? daemon->load.errors : json_array());
+	json_object_set_new(object, "errors",
+		daemon->load.errors ? json_incref(daemon->load.errors) : json_array());
 	return object;
 }
 

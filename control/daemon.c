@@ -377,7 +377,7 @@ static int daemon_start(struct gw_daemon *daemon)
 	return ret;
 }
 
-static void daemon_free(struct gw_daemon *daemon)
+void gw_daemon_free(struct gw_daemon *daemon)
 {
 	gw_build_free(daemon->build);
 	gw_state_free(daemon->state);
@@ -391,35 +391,51 @@ static void daemon_free(struct gw_daemon *daemon)
 	free(daemon);
 }
 
-int gw_daemon_run(const struct gw_daemon_options *options)
+int gw_daemon_open(uv_loop_t *loop, const struct gw_daemon_options *options, struct gw_daemon **out)
 {
 	struct gw_daemon *daemon = calloc(1, sizeof(*daemon));
-	uv_loop_t loop;
-	int ret, status;
+	int ret;
 
-	if (!daemon || uv_loop_init(&loop)) {
-		gw_log_error("cannot make an event loop: out of memory");
-		free(daemon);
+	if (!daemon)
 		return EXIT_FAILED;
-	}
-	daemon->loop = &loop;
+	daemon->loop = loop;
 	daemon->options = *options;
 	daemon->start_ms = gw_clock_wall_ms();
 	daemon->events = gw_events_new();
 	daemon->history = gw_history_new();
-	descriptors_raise();
 	ret = daemon->events && daemon->history ? gw_daemon_load_first(daemon) : -ENOMEM;
-	status = ret == -EINVAL ? EXIT_INVALID : EXIT_FAILED;
-	if (!ret) {
-		handles_init(daemon);
-		ret = daemon_start(daemon);
-		if (ret)
-			gw_daemon_stop(daemon, "could not start");
-		else
-			status = EXIT_DONE;
-		uv_run(&loop, UV_RUN_DEFAULT);
+	if (ret) {
+		gw_daemon_free(daemon);
+		return ret == -EINVAL ? EXIT_INVALID : EXIT_FAILED;
 	}
-	daemon_free(daemon);
+	handles_init(daemon);
+	ret = daemon_start(daemon);
+	if (ret) {
+		gw_daemon_stop(daemon, "could not start");
+		uv_run(loop, UV_RUN_DEFAULT);
+		gw_daemon_free(daemon);
+		return EXIT_FAILED;
+	}
+	*out = daemon;
+	return EXIT_DONE;
+}
+
+int gw_daemon_run(const struct gw_daemon_options *options)
+{
+	struct gw_daemon *daemon;
+	uv_loop_t loop;
+	int status;
+
+	if (uv_loop_init(&loop)) {
+		gw_log_error("cannot make an event loop: out of memory");
+		return EXIT_FAILED;
+	}
+	descriptors_raise();
+	status = gw_daemon_open(&loop, options, &daemon);
+	if (!status) {
+		uv_run(&loop, UV_RUN_DEFAULT);
+		gw_daemon_free(daemon);
+	}
 	uv_loop_close(&loop);
 	return status;
 }

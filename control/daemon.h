@@ -127,6 +127,13 @@ void gw_daemon_end_close(struct gw_daemon *daemon);
 /* Lets go of everything; the loop ends when all is closed. */
 void gw_daemon_stop(struct gw_daemon *daemon, const char *why);
 
+/* The same in pieces, in a loop of the caller's: what gw_daemon_run returns, 0 with *out, or
+ * another status after everything was closed again. gw_daemon_stop and the loop's end come before
+ * free. */
+int gw_daemon_open(
+	uv_loop_t *loop, const struct gw_daemon_options *options, struct gw_daemon **out);
+void gw_daemon_free(struct gw_daemon *daemon);
+
 /* Something that decides packets changed: builds and publishes soon. */
 void gw_daemon_touch(struct gw_daemon *daemon);
 

@@ -68,16 +68,29 @@ static int group_find(const char *name, gid_t *gid)
 	return 0;
 }
 
+int gw_http_group_check(const struct gw_config_socket *socket)
+{
+	gid_t gid;
+
+	return socket->group ? group_find(socket->group, &gid) : 0;
+}
+
 int gw_http_socket_allow(const struct gw_config_socket *socket)
 {
-	gid_t gid = (gid_t)-1;
+	gid_t gid = getegid();
+	struct stat now;
 	int ret = socket->group ? group_find(socket->group, &gid) : 0;
 
 	if (ret)
 		return ret;
-	if (socket->group && chown(socket->path, (uid_t)-1, gid))
+	if (stat(socket->path, &now))
 		return -errno;
-	return chmod(socket->path, socket->mode) ? -errno : 0;
+	/* The mode is set whether or not the group may be: what was narrowed must be narrow. */
+	if (now.st_gid != gid && chown(socket->path, (uid_t)-1, gid))
+		ret = -errno;
+	if (chmod(socket->path, socket->mode))
+		ret = -errno;
+	return ret;
 }
 
 int gw_http_listen_unix(const struct gw_config_socket *wanted)

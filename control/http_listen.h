@@ -11,7 +11,13 @@
  */
 int gw_http_listen_unix(const struct gw_config_socket *socket);
 
-/* Group and mode of a socket that is there. Returns 0 or -errno; -ENOKEY: no such group. */
+/* Whether its group exists: 0 or -ENOKEY. */
+int gw_http_group_check(const struct gw_config_socket *socket);
+
+/*
+ * Group and mode of a socket that is there. Returns 0 or -errno; -ENOKEY: no such group; -EPERM:
+ * the group needs a privilege that is gone after the start (the mode is set all the same).
+ */
 int gw_http_socket_allow(const struct gw_config_socket *socket);
 
 int gw_http_listen_tcp(const struct gw_config_listen *listen);

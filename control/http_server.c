@@ -30,6 +30,7 @@ struct gw_http_server {
 	TAILQ_HEAD(, link) links;
 	char *unix_path;
 	int open_handles;
+	bool closed_one; /* a connection, since the last look */
 };
 
 /* A connection. */
@@ -280,6 +281,7 @@ static void connection_changed(void *owner, struct MHD_Connection *connection, v
 			TAILQ_REMOVE(&server->links, link, entry);
 		free(link);
 		*context = NULL;
+		server->closed_one = true;
 		return;
 	}
 	link = *context = calloc(1, sizeof(*link));
@@ -309,7 +311,12 @@ static void server_run(struct gw_http_server *server)
 {
 	unsigned long long timeout_ms;
 
-	MHD_run(server->daemon);
+	/* At the limit it stops listening, and begins again not when one closes but when run next.
+	 */
+	do {
+		server->closed_one = false;
+		MHD_run(server->daemon);
+	} while (server->closed_one);
 	if (MHD_get_timeout(server->daemon, &timeout_ms) == MHD_YES)
 		uv_timer_start(&server->timer, timer_ran_out, timeout_ms, 0);
 	else
@@ -327,24 +334,31 @@ static void handle_closed(uv_handle_t *handle)
 static int daemon_start(struct gw_http_server *server, const struct gw_http_options *options)
 {
 	const struct gw_http_tls *tls = options->tls;
-	struct MHD_OptionItem more[] = {
-		{MHD_OPTION_HTTPS_MEM_CERT, 0, tls ? tls->certificate : NULL},
-		{MHD_OPTION_HTTPS_MEM_KEY, 0, tls ? tls->key : NULL},
-		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITY},
-		{MHD_OPTION_END, 0, NULL},
-	};
-	bool listens = options->listener >= 0;
-	unsigned int flags = MHD_USE_EPOLL | (tls ? (unsigned int)MHD_USE_TLS : 0) |
-			     (listens ? 0 : (unsigned int)MHD_USE_NO_LISTEN_SOCKET);
+	struct MHD_OptionItem more[5];
+	unsigned int flags = MHD_USE_EPOLL;
+	size_t count = 0;
 
+	if (options->listener >= 0)
+		more[count++] =
+			(struct MHD_OptionItem){MHD_OPTION_LISTEN_SOCKET, options->listener, NULL};
+	else
+		flags |= MHD_USE_NO_LISTEN_SOCKET;
+	if (tls) {
+		flags |= MHD_USE_TLS;
+		more[count++] =
+			(struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, tls->certificate};
+		more[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key};
+		more[count++] = (struct MHD_OptionItem){
+			MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITY};
+	}
+	more[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, request_arrived, server,
-		MHD_OPTION_LISTEN_SOCKET, listens ? options->listener : MHD_INVALID_SOCKET,
 		MHD_OPTION_CONNECTION_LIMIT, options->connections,
 		MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_each,
 		MHD_OPTION_CONNECTION_TIMEOUT, GW_HTTP_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)GW_HTTP_HEADER_BYTES, MHD_OPTION_NOTIFY_COMPLETED, request_completed,
 		server, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, server, MHD_OPTION_ARRAY,
-		tls ? more : &more[3], MHD_OPTION_END);
+		more, MHD_OPTION_END);
 	return server->daemon ? 0 : -EIO;
 }
 

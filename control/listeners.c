@@ -116,12 +116,17 @@ int gw_listeners_prepare(struct gw_daemon *daemon, const struct gw_config *confi
 		const struct listener *now = &daemon->listeners->at[i];
 		const struct wanted *wanted = &change->wanted[i];
 
-		if (!wanted->spec[0] || (now->server && !strcmp(now->spec, wanted->spec)))
-			continue;
-		ret = one_open(i, wanted, error);
-		if (ret >= 0) {
-			change->fd[i] = ret;
-			ret = 0;
+		if (wanted->socket && gw_http_group_check(wanted->socket)) {
+			snprintf(error, GW_LISTENERS_ERROR, "%s: there is no group \"%s\"",
+				door_keys[i], wanted->socket->group);
+			ret = -EINVAL;
+		} else if (wanted->spec[0] &&
+			   (!now->server || strcmp(now->spec, wanted->spec) != 0)) {
+			ret = one_open(i, wanted, error);
+			if (ret >= 0) {
+				change->fd[i] = ret;
+				ret = 0;
+			}
 		}
 	}
 	if (ret) {
@@ -204,8 +209,9 @@ static int one_commit(struct gw_daemon *daemon, enum gw_door door, struct wanted
 	}
 	ret = wanted->socket ? gw_http_socket_allow(wanted->socket) : 0;
 	if (ret)
-		gw_log_warning("%s: cannot set group and mode of %s: %s", door_keys[door],
-			wanted->spec, ret == -ENOKEY ? "no such group" : strerror(-ret));
+		gw_log_warning("%s: cannot give %s its group: %s; restart guideway-control for "
+			       "that",
+			door_keys[door], wanted->spec, strerror(-ret));
 	return 0;
 }
 
