@@ -67,19 +67,23 @@ GW_INLINE const struct gw_vip *lb_vip_find(
 	return bpf_map_lookup_elem(&gw_vip_trie, &key);
 }
 
-GW_INLINE int lb_choose(
-	const struct gw_xdp_config *config, struct lb_state *state, uint32_t pool, uint8_t affinity)
+/*
+ * Common, and a global function all the same: taken by itself it is verified once, not once for
+ * each way through the parser, of which there are hundreds.
+ */
+__noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *state, uint32_t pool,
+	uint32_t affinity)
 {
 	static const struct gw_choose_ops ops = {lb_bucket_at, lb_backend_at, lb_table_at};
-	struct gw_choose in = {
-		.place = gw_flow_place(&state->packet.key, config->flow_seed),
-		.pool = pool,
-		.now = lb_seconds(config),
-		.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags),
-		.timeouts = &config->timeouts,
-	};
+	struct gw_choose in = {.pool = pool};
 
-	gw_flow_key_reduce(&state->packet.key, affinity);
+	if (!config || !state)
+		return GW_DROP_NO_BACKEND;
+	in.place = gw_flow_place(&state->packet.key, config->flow_seed);
+	in.now = lb_seconds(config);
+	in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
+	in.timeouts = &config->timeouts;
+	gw_flow_key_reduce(&state->packet.key, (uint8_t)affinity);
 	state->hash = gw_flow_hash(&state->packet.key, config->hash_seed);
 	in.hash = state->hash;
 	return gw_choose(&in, &ops, config, &state->choice);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads every program of BPF objects, one at a time, and prints what the verifier says: one JSON
- * line for each program and each setting of the object's boolean constants (those that a loader
- * sets before loading: each of them cuts other code away).
+ * line for each program and each setting of the object's boolean constants, which a loader sets
+ * before loading: each of them cuts other code away. Whole numbers that are zero in the object, so
+ * that a loader has to set them, get all bits.
  *
  *	bpf_verify OBJECT...
  *
@@ -23,12 +24,14 @@
 #define LOG_ALL	      (LOG_STATS | 1)
 #define LOG_SIZE      (16u << 20)
 #define LOG_TAIL      1500
-#define CONSTANTS_MAX 6
+#define CONSTANTS_MAX 8
 
-/* A boolean constant of an object: its name and its place in .rodata. */
+/* A constant of an object: its name and its place in .rodata. */
 struct constant {
 	const char *name;
 	uint32_t offset;
+	uint32_t size;
+	bool boolean;
 };
 
 static char *verifier_log;
@@ -52,15 +55,18 @@ static uint32_t constants_find(const struct bpf_object *object, struct constant 
 		const struct btf_type *type =
 			kind < 0 ? NULL : btf__type_by_id(btf, (uint32_t)kind);
 
-		if (btf_var(variable)->linkage != BTF_VAR_STATIC && type && btf_is_int(type) &&
-			btf_int_encoding(type) & BTF_INT_BOOL)
+		if (btf_var(variable)->linkage != BTF_VAR_STATIC && type && btf_is_int(type))
 			out[found++] = (struct constant){
-				btf__name_by_offset(btf, variable->name_off), place->offset};
+				.name = btf__name_by_offset(btf, variable->name_off),
+				.offset = place->offset,
+				.size = place->size,
+				.boolean = btf_int_encoding(type) & BTF_INT_BOOL,
+			};
 	}
 	return found;
 }
 
-/* Sets the constants as the bits of `setting` say. */
+/* Sets the boolean constants as their bits of `setting` say, and the others. */
 static void constants_set(struct bpf_object *object, const struct constant *constants,
 	uint32_t count, uint32_t setting)
 {
@@ -78,8 +84,14 @@ static void constants_set(struct bpf_object *object, const struct constant *cons
 		if (!values)
 			exit(2);
 		memcpy(values, initial, size);
-		for (uint32_t i = 0; i < count; i++)
-			values[constants[i].offset] = setting >> i & 1;
+		for (uint32_t i = 0; i < count; i++) {
+			uint8_t *value = values + constants[i].offset;
+
+			if (constants[i].boolean)
+				*value = setting >> i & 1;
+			else if (!memcmp(value, (const uint8_t[8]){}, constants[i].size))
+				memset(value, 0xff, constants[i].size);
+		}
 		bpf_map__set_initial_value(map, values, size);
 		free(values);
 	}
@@ -139,7 +151,8 @@ static void print_head(const char *path, const struct bpf_program *program,
 	printf("{\"object\": \"%s\", \"program\": \"%s\", \"constants\": \"",
 		base ? base + 1 : path, bpf_program__name(program));
 	for (uint32_t i = 0; i < count; i++)
-		printf("%s%s=%u", i ? " " : "", constants[i].name, setting >> i & 1);
+		if (constants[i].boolean)
+			printf("%s%s=%u", i ? " " : "", constants[i].name, setting >> i & 1);
 	printf("\", \"instructions\": %zu, ", bpf_program__insn_cnt(program));
 }
 
@@ -188,10 +201,14 @@ static bool verify(const char *path)
 	bool all = true;
 
 	for (uint32_t index = 0; (object = open_for(path, index, LOG_STATS, &program)); index++) {
-		uint32_t settings = 1u << constants_find(object, constants);
+		uint32_t count = constants_find(object, constants), numbers = 0;
 
+		for (uint32_t i = 0; i < count; i++)
+			numbers |= constants[i].boolean ? 0 : 1u << i;
 		bpf_object__close(object);
-		for (uint32_t setting = 0; setting < settings; setting++) {
+		for (uint32_t setting = 0; setting < 1u << count; setting++) {
+			if (setting & numbers)
+				continue;
 			if (load(path, index, setting, LOG_STATS))
 				continue;
 			/* Once more for the whole log. */
