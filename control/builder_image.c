@@ -239,6 +239,9 @@ int build_image(struct build_job *job)
 		.header_size = sizeof(header),
 		.version = input->version,
 		.hash_seed = input->config->hash_seed,
+		.control_lost_s = input->config->control_lost.withdraw
+					  ? input->config->control_lost.after_s
+					  : 0,
 		.timeouts = timeouts_make(&input->config->timeouts),
 		.fragment_ms = input->config->timeouts.fragment_ms};
 	int status = next_hops_make(job);

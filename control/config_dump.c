@@ -327,6 +327,9 @@ json_t *gw_config_dump(const struct gw_config *config)
 			json_pack("{s:s, s:o}", "transition", config->hooks.program, "timeout",
 				duration(config->hooks.timeout_ms)));
 	put(out, "state_dir", text(config->state_dir));
+	put(out, "control_lost",
+		json_pack("{s:o, s:s}", "after", duration(config->control_lost.after_s * 1000),
+			"action", config->control_lost.withdraw ? "withdraw" : "keep"));
 	put(out, "shutdown",
 		json_pack("{s:o}", "drain",
 			config->shutdown_drain_ms ? duration(config->shutdown_drain_ms)

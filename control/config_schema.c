@@ -347,6 +347,16 @@ static const struct config_key shutdown_keys[] = {
 };
 static const struct config_section ending = {shutdown_keys, COUNT(shutdown_keys)};
 
+static const struct config_word control_lost_actions[] = {
+	{"keep", false, NULL}, {"withdraw", true, NULL}};
+static const struct config_key control_lost_keys[] = {
+	{"after", config_read_duration, FIELD(gw_config_control_lost, after_s), .min = 5000,
+		.max = 24 * HOUR_MS, .unit_ms = 1000},
+	{"action", config_read_word, FIELD(gw_config_control_lost, withdraw),
+		.words = WORDS(control_lost_actions)},
+};
+static const struct config_section control_lost = {control_lost_keys, COUNT(control_lost_keys)};
+
 /* In the order in which they are read: pools need the defaults. */
 static const struct config_key root_keys[] = {
 	{"version", config_read_version, .required = true},
@@ -365,6 +375,8 @@ static const struct config_key root_keys[] = {
 	{"services", config_read_sections, LIST(gw_config, services, service_count),
 		.section = &service},
 	{"state_dir", config_read_path, FIELD(gw_config, state_dir), .max = LOCAL_PATH_MAX},
+	{"control_lost", config_read_section, FIELD(gw_config, control_lost),
+		.section = &control_lost},
 	{"shutdown", config_read_section, .section = &ending},
 	{"api", config_read_section, FIELD(gw_config, api), .section = &config_api_section},
 	{"metrics", config_read_section, FIELD(gw_config, metrics),
@@ -388,6 +400,7 @@ void config_defaults_set(struct gw_config *config)
 	config_healthcheck_defaults(&config->default_check);
 	config->hooks.timeout_ms = 10000;
 	config->probe_mark = (struct gw_config_probe_mark){.bits = 0xffff0000, .table = 7600};
+	config->control_lost.after_s = 60;
 	config->state_dir = "/var/lib/guideway";
 	config->xdp_pin_dir = "/sys/fs/bpf/guideway";
 	config->api.control.path = "/run/guideway/control.sock";

@@ -280,6 +280,12 @@ struct gw_config_hooks {
 	uint32_t timeout_ms; /* then it is killed */
 };
 
+/* What the datapath does when it has not heard of control for so long. */
+struct gw_config_control_lost {
+	uint32_t after_s;
+	bool withdraw; /* false: it keeps announcing */
+};
+
 enum gw_config_text_kind {
 	GW_CONFIG_TEXT_MAIN,
 	GW_CONFIG_TEXT_INCLUDE,
@@ -316,8 +322,9 @@ struct gw_config {
 	struct gw_config_service *services;
 	size_t service_count;
 	struct gw_config_service **services_by_name;
-	const char *state_dir;	    /* state file and the like */
-	const char *xdp_pin_dir;    /* below a bpffs */
+	const char *state_dir;	 /* state file and the like */
+	const char *xdp_pin_dir; /* below a bpffs */
+	struct gw_config_control_lost control_lost;
 	uint32_t shutdown_drain_ms; /* how long SIGTERM waits for flows to end; 0: off */
 	struct gw_config_api api;
 	struct gw_config_listen metrics;

@@ -33,6 +33,7 @@
 #define HELLO_MS 5000  /* a connection that says nothing is given up */
 #define REPLY_MS 60000 /* the largest snapshots take seconds to load */
 #define WAIT_MS	 100
+#define ALIVE_MS 1000
 
 enum link_state { LINK_IDLE, LINK_GREETING, LINK_READY, LINK_WAITING };
 
@@ -48,7 +49,8 @@ struct dpdk {
 	uv_loop_t *loop;
 	uv_timer_t timer;	   /* the next try, or how long to wait for an answer */
 	uv_timer_t later;	   /* runs what a question put aside */
-	unsigned int open_handles; /* of the two; at 0 all is freed */
+	uv_timer_t alive;	   /* so that the dataplane hears of us every second */
+	unsigned int open_handles; /* of the three; at 0 all is freed */
 	struct gw_publisher_events events;
 	const struct gw_config_dataplane *dataplane;
 	char *path;
@@ -480,6 +482,7 @@ static void dpdk_close(struct gw_publisher *publisher)
 	stats_map_close(&dpdk->stats);
 	uv_close((uv_handle_t *)&dpdk->timer, handle_closed);
 	uv_close((uv_handle_t *)&dpdk->later, handle_closed);
+	uv_close((uv_handle_t *)&dpdk->alive, handle_closed);
 }
 
 static const struct gw_publisher_ops dpdk_ops = {
@@ -492,6 +495,17 @@ static const struct gw_publisher_ops dpdk_ops = {
 	.describe = dpdk_describe,
 	.close = dpdk_close,
 };
+
+/* The dataplane withdraws the node when it hears nothing (control_lost). */
+static void alive_due(uv_timer_t *timer)
+{
+	struct dpdk *dpdk = timer->data;
+	struct gw_message alive;
+
+	/* A full socket has enough in it to be heard by. */
+	if (dpdk->state >= LINK_READY)
+		wire_send(dpdk->link->fd, &alive, sizeof(alive), GW_MESSAGE_ALIVE, 0, -1);
+}
 
 int gw_publisher_dpdk_open(uv_loop_t *loop, const struct gw_publisher_dpdk_options *options,
 	const struct gw_publisher_events *events, struct gw_publisher **out)
@@ -511,8 +525,10 @@ int gw_publisher_dpdk_open(uv_loop_t *loop, const struct gw_publisher_dpdk_optio
 	dpdk->dataplane = options->dataplane;
 	uv_timer_init(loop, &dpdk->timer);
 	uv_timer_init(loop, &dpdk->later);
-	dpdk->timer.data = dpdk->later.data = dpdk;
-	dpdk->open_handles = 2;
+	uv_timer_init(loop, &dpdk->alive);
+	dpdk->timer.data = dpdk->later.data = dpdk->alive.data = dpdk;
+	dpdk->open_handles = 3;
+	uv_timer_start(&dpdk->alive, alive_due, ALIVE_MS, ALIVE_MS);
 	timer_start(dpdk, 0);
 	*out = &dpdk->base;
 	return 0;

@@ -459,6 +459,7 @@ int gw_xdp_tables_publish(struct gw_xdp_tables *tables, struct gw_snapshot *snap
 	store_backends(tables, snapshot, keep_links);
 	config->timeouts = snapshot->data->timeouts;
 	config->fragment_ms = snapshot->data->fragment_ms;
+	config->control_lost_s = snapshot->data->control_lost_s;
 	__atomic_store_n(&config->hash_seed, snapshot->data->hash_seed, __ATOMIC_RELEASE);
 	error = fail(store_pools(tables, snapshot), "tables", why);
 	if (!error && !services_unchanged(tables->current, snapshot)) {

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FDS_MAX 253 /* SCM_MAX_FD: what one message can carry at most */
@@ -58,12 +59,23 @@ static int remove_stale(const struct sockaddr_un *address)
 	return error;
 }
 
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 int gw_control_socket_open(struct gw_control_socket *control, const char *path, int epoll,
 	struct gw_engine *engine, struct gw_stats_area *stats)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct gw_control_socket made = {
-		.engine = engine, .stats = stats, .connection = -1, .epoll = epoll};
+	struct gw_control_socket made = {.engine = engine,
+		.stats = stats,
+		.connection = -1,
+		.epoll = epoll,
+		.heard_ns = clock_ns()};
 	mode_t mask;
 	int error;
 
@@ -293,6 +305,11 @@ static void flow_handle(struct gw_control_socket *control, struct received *rece
 	reply_send(control, &reply, sizeof(reply), GW_MESSAGE_FLOW_REPLY, received->head.id, -1);
 }
 
+/* That it came is all it says. */
+static void alive_handle(struct gw_control_socket *control, struct received *received)
+{
+}
+
 static const struct request {
 	uint16_t type;
 	size_t length;
@@ -302,6 +319,7 @@ static const struct request {
 	{GW_MESSAGE_SNAPSHOT, sizeof(struct gw_message_snapshot), 1, snapshot_handle},
 	{GW_MESSAGE_STATS_GET, sizeof(struct gw_message), 0, stats_handle},
 	{GW_MESSAGE_FLOW_GET, sizeof(struct gw_message_flow_get), 0, flow_handle},
+	{GW_MESSAGE_ALIVE, sizeof(struct gw_message), 0, alive_handle},
 };
 
 /* The request a message is, when every part of it is as it should be; else NULL. */
@@ -332,6 +350,7 @@ static void connection_read(struct gw_control_socket *control)
 		return;
 	request = got > 0 ? request_of(&received) : NULL;
 	if (request) {
+		control->heard_ns = clock_ns();
 		request->handle(control, &received);
 	} else {
 		if (got == -ENOTCONN || got == -ECONNRESET)
@@ -343,6 +362,23 @@ static void connection_read(struct gw_control_socket *control)
 		connection_close(control);
 	}
 	fds_close(&received);
+}
+
+void gw_control_socket_tick(struct gw_control_socket *control)
+{
+	const struct gw_generation *generation = control->engine->generation;
+	uint32_t limit = generation ? generation->control_lost_s : 0;
+	uint64_t silence = clock_ns() - control->heard_ns;
+	bool lost = limit && silence > limit * 1000000000ull;
+
+	if (lost != control->lost && lost)
+		gw_log_warning("control has been silent for %u s: the node announces its addresses "
+			       "no longer; what comes is forwarded as before",
+			limit);
+	else if (lost != control->lost)
+		gw_log_info("control is heard again: the node announces its addresses");
+	control->lost = lost;
+	__atomic_store_n(&control->engine->withdrawn, lost, __ATOMIC_RELAXED);
 }
 
 bool gw_control_socket_event(struct gw_control_socket *control, int fd)

@@ -15,8 +15,10 @@ struct gw_control_socket {
 	struct gw_engine *engine;
 	struct gw_stats_area *stats;
 	int listener;
-	int connection; /* -1: none */
-	int epoll;	/* main's; listener and connection are registered by their own numbers */
+	int connection;	   /* -1: none */
+	uint64_t heard_ns; /* CLOCK_MONOTONIC of control's last message, or of the start */
+	bool lost;	   /* told that it was silent for too long */
+	int epoll;	   /* main's; listener and connection are registered by their own numbers */
 	char path[108];
 };
 
@@ -29,6 +31,12 @@ int gw_control_socket_open(struct gw_control_socket *control, const char *path, 
 
 /* Closes both and removes the path. */
 void gw_control_socket_close(struct gw_control_socket *control);
+
+/*
+ * Every second: withdraws the node when control has been silent for longer than the snapshot in
+ * force allows, and ends that when it is heard again.
+ */
+void gw_control_socket_tick(struct gw_control_socket *control);
 
 /* For an event of epoll on descriptor `fd`: true when it was one of this socket's. */
 bool gw_control_socket_event(struct gw_control_socket *control, int fd);

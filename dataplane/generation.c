@@ -269,6 +269,7 @@ int gw_generation_build(struct gw_generation **out, const struct gw_snapshot_hea
 	if (!generation)
 		return -ENOMEM;
 	generation->version = image->version;
+	generation->control_lost_s = image->control_lost_s;
 	generation->hops = hops;
 	if (take_hops(generation, image))
 		goto fail;

@@ -66,6 +66,7 @@ struct gw_next_hops;
 
 struct gw_generation {
 	uint64_t version;
+	uint32_t control_lost_s; /* of the snapshot */
 	uint64_t token; /* RCU: every worker must have passed it before this may be freed */
 	struct gw_generation *next_retired;
 	struct gw_next_hops *hops;

@@ -248,6 +248,7 @@ static void on_timer(struct program *program)
 	if (read(program->timer, &times, sizeof(times)) != sizeof(times))
 		return;
 	gw_stats_update(&program->stats, program->engine);
+	gw_control_socket_tick(&program->control);
 	gw_process_tick(&program->process, program->engine);
 }
 

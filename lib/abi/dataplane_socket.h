@@ -32,6 +32,7 @@ enum gw_message_type {
 	GW_MESSAGE_STATS_REPLY = 5,
 	GW_MESSAGE_FLOW_GET = 6,
 	GW_MESSAGE_FLOW_REPLY = 7,
+	GW_MESSAGE_ALIVE = 8, /* control, every second; no answer */
 };
 
 struct gw_message {

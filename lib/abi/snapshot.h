@@ -39,7 +39,8 @@ struct gw_snapshot_header {
 	uint64_t hash_seed;
 	struct gw_flow_timeouts timeouts;
 	uint32_t fragment_ms; /* how long a datagram's first fragment is remembered, a later held */
-	uint32_t reserved32;
+	/* The node withdraws once control has been silent for so many seconds; 0: never. */
+	uint32_t control_lost_s;
 	uint64_t reserved[2];
 	struct gw_section pools;     /* struct gw_pool, any order, unique ids */
 	struct gw_section services;  /* struct gw_service, by service id */

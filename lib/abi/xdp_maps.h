@@ -76,13 +76,27 @@ struct gw_xdp_config {
 	struct gw_flow_timeouts timeouts;
 	uint32_t bucket_mask; /* buckets of gw_flows - 1 */
 	uint32_t port_count;
-	uint32_t fragment_ms; /* as in the snapshot's header */
-	uint32_t reserved;
+	uint32_t fragment_ms;	 /* as in the snapshot's header */
+	uint32_t control_lost_s; /* as in the snapshot's header; silence is the heartbeat's age */
 	uint32_t port_ifindex[GW_XDP_MAX_PORTS];
 	/* Six bytes each. A frame that came in on a port for another's unicast MAC is the host's;
 	 * all zero: not known, every frame is taken. */
 	uint8_t port_mac[GW_XDP_MAX_PORTS][8];
 };
+
+/*
+ * Does the node attract no traffic just now: by order, or because control has been silent for too
+ * long? Then addresses are not announced and echo requests for them not answered; whatever comes
+ * all the same is forwarded as ever. now_ns: CLOCK_MONOTONIC.
+ */
+static inline bool gw_xdp_withdrawn(const struct gw_xdp_config *config, uint64_t now_ns)
+{
+	if (config->flags & GW_XDP_WITHDRAWN)
+		return true;
+	return config->control_lost_s && !(config->flags & GW_XDP_CLOCK_STOPPED) &&
+	       (int64_t)(now_ns - config->heartbeat_ns) >
+		       (int64_t)config->control_lost_s * 1000000000;
+}
 
 /* The last packet's decision, for replay; written only by a program loaded with tracing on. */
 struct gw_xdp_trace {

@@ -215,6 +215,8 @@ static void a_second_server_is_refused_and_a_stale_socket_taken_over(void)
 	stop();
 }
 
+static uint32_t image_lost; /* control_lost_s of the next image */
+
 static int simple_image(uint64_t version)
 {
 	struct gw_vip vip = image_vip("203.0.113.10", 128);
@@ -239,6 +241,7 @@ static int simple_image(uint64_t version)
 		.backend_count = 1,
 		.next_hops = &hop,
 		.next_hop_count = 1});
+	image->control_lost_s = image_lost;
 	fd = image_memfd(image, image->total_size, IMAGE_SEALS);
 	free(image);
 	return fd;
@@ -306,6 +309,39 @@ static void a_snapshot_a_flow_and_statistics_are_answered(void)
 	CU_ASSERT_EQUAL(traffic[0].packets, 1);
 	CU_ASSERT_EQUAL(traffic[0].bytes, 45);
 	close(fd);
+	close(client);
+	serve();
+	stop();
+}
+
+/* Whether it hangs or is gone makes no difference; packets are another matter. */
+static void the_node_withdraws_when_control_is_silent_for_too_long(void)
+{
+	struct gw_message alive = head_of(GW_MESSAGE_ALIVE, sizeof(alive));
+	const uint64_t second = 1000000000;
+	int client;
+
+	start();
+	client = connect_client();
+	image_lost = 5;
+	send_snapshot(client, 7);
+	image_lost = 0;
+	gw_control_socket_tick(&control);
+	CU_ASSERT_FALSE(engine->withdrawn);
+	control.heard_ns -= 4 * second;
+	gw_control_socket_tick(&control);
+	CU_ASSERT_FALSE(engine->withdrawn);
+	control.heard_ns -= 2 * second;
+	gw_control_socket_tick(&control);
+	CU_ASSERT_TRUE(engine->withdrawn);
+	CU_ASSERT_TRUE(send_with(client, &alive, sizeof(alive), NULL, 0));
+	serve();
+	gw_control_socket_tick(&control);
+	CU_ASSERT_FALSE(engine->withdrawn);
+	send_snapshot(client, 8); /* without a limit */
+	control.heard_ns -= 3600 * second;
+	gw_control_socket_tick(&control);
+	CU_ASSERT_FALSE(engine->withdrawn);
 	close(client);
 	serve();
 	stop();
@@ -422,6 +458,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(the_socket_is_the_owners_and_his_groups),
 	GW_TEST(a_second_server_is_refused_and_a_stale_socket_taken_over),
 	GW_TEST(a_snapshot_a_flow_and_statistics_are_answered),
+	GW_TEST(the_node_withdraws_when_control_is_silent_for_too_long),
 	GW_TEST(a_newer_connection_replaces_the_older),
 	GW_TEST(whatever_breaks_the_protocol_closes_the_connection),
 	GW_TEST(whoever_reads_no_replies_loses_the_connection),
