@@ -113,7 +113,10 @@ def junit_count(path):
 
 
 def pytest_run(root, folder, suite, tally, full=False):
-    """Runs tests/SUITE by pytest, a file at a time so that a person sees progress; how many files."""
+    """Runs tests/SUITE by pytest, a file at a time so that a person sees progress; how many files.
+
+    Two files run side by side: labs have names of their own, and mostly wait.
+    """
     where = f"{root}/tests/{suite}"
     if not os.path.isdir(where):
         return 0
@@ -122,7 +125,8 @@ def pytest_run(root, folder, suite, tally, full=False):
     if full:
         env["GUIDEWAY_CHECK_FULL"] = "1"
     deadline = time.monotonic() + PYTEST_SECONDS * (4 if full else 1)
-    for name in names:
+
+    def run(name):
         report = f"{folder}/check-{suite}-{name}.xml"
         if os.path.exists(report):
             os.unlink(report)
@@ -132,5 +136,9 @@ def pytest_run(root, folder, suite, tally, full=False):
         count = junit_count(report) or Count(failed=1)
         if status not in (0, 5) and not count.failed:
             count.failed = 1
-        tally.add(suite, name, count, took, output)
+        return count, took, output
+
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for name, result in zip(names, pool.map(run, names)):
+            tally.add(suite, name, *result)
     return len(names)
