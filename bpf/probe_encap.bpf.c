@@ -17,9 +17,10 @@
 #include "abi/wire.h"
 
 #include <linux/bpf.h>
-#include <linux/pkt_cls.h>
 
 #include <bpf/bpf_helpers.h>
+
+#include <linux/pkt_cls.h>
 
 #define AF_INET4   2
 #define AF_INET6   10
@@ -131,6 +132,25 @@ static int way_take(const struct gw_probe_way *way)
 	return bpf_redirect_neigh(way->ifindex, &to, sizeof(to), 0);
 }
 
+/*
+ * l2, an IPv6 packet to a backend known by its IPv4 address: bpf_redirect_neigh knows IPv4 next
+ * hops for IPv4 alone, so the kernel is asked for the MACs. It answers because control lets the
+ * device forward.
+ */
+static int way_take_by_fib(struct __sk_buff *skb, const struct gw_probe_way *way)
+{
+	struct bpf_fib_lookup fib = {.family = AF_INET4, .ifindex = skb->ifindex};
+
+	__builtin_memcpy(&fib.ipv4_src, way->backend.outer_source.bytes + 12, 4);
+	__builtin_memcpy(&fib.ipv4_dst, way->backend.outer_destination.bytes + 12, 4);
+	if (bpf_fib_lookup(skb, &fib, sizeof(fib), 0) != BPF_FIB_LKUP_RET_SUCCESS)
+		return TC_ACT_SHOT;
+	if (bpf_skb_store_bytes(skb, 0, fib.dmac, 6, 0) ||
+		bpf_skb_store_bytes(skb, 6, fib.smac, 6, 0))
+		return TC_ACT_SHOT;
+	return bpf_redirect(fib.ifindex, 0);
+}
+
 SEC("tc")
 int gw_probe_encap(struct __sk_buff *skb)
 {
@@ -157,7 +177,9 @@ int gw_probe_encap(struct __sk_buff *skb)
 	backend = way->backend;
 	skb->mark = 0; /* from here on it is routed like any packet of ours */
 	if (backend.encap == GW_ENCAP_L2)
-		return way_take(way);
+		return packet.family == GW_IPV6 && way->next_hop_family == GW_IPV4
+			       ? way_take_by_fib(skb, way)
+			       : way_take(way);
 	if (gw_encap_wants_sum(&backend)) {
 		if (frame + GW_ETH_HEADER + GW_IPV4_HEADER > end)
 			return TC_ACT_SHOT;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <linux/fib_rules.h>
+#include <linux/ip.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdbool.h>
@@ -69,6 +70,24 @@ static int device_remove(void)
 	return request_send(link_request(buffer, RTM_DELLINK, 0, false));
 }
 
+/* Lets IPv4 forward what comes in by it, which nothing does: bpf_fib_lookup asks for that. */
+static int device_forward(const struct tunnel_net *net)
+{
+	char buffer[REQUEST_MAX];
+	struct nlmsghdr *request = link_request(buffer, RTM_NEWLINK, 0, true);
+	struct nlattr *families_nest, *inet, *conf;
+
+	((struct ifinfomsg *)mnl_nlmsg_get_payload(request))->ifi_index = (int)net->ifindex;
+	families_nest = mnl_attr_nest_start(request, IFLA_AF_SPEC);
+	inet = mnl_attr_nest_start(request, AF_INET);
+	conf = mnl_attr_nest_start(request, IFLA_INET_CONF);
+	mnl_attr_put_u32(request, IPV4_DEVCONF_FORWARDING, 1);
+	mnl_attr_nest_end(request, conf);
+	mnl_attr_nest_end(request, inet);
+	mnl_attr_nest_end(request, families_nest);
+	return request_send(request);
+}
+
 /* Any kind will do that frames leave by. */
 static int device_make(struct tunnel_net *net)
 {
@@ -91,7 +110,7 @@ static int device_make(struct tunnel_net *net)
 	if (ret)
 		return ret;
 	net->ifindex = if_nametoindex(GW_CHECK_TUNNEL_DEVICE);
-	return net->ifindex ? 0 : -errno;
+	return net->ifindex ? device_forward(net) : -errno;
 }
 
 static int rule_change(const struct tunnel_net *net, uint8_t family, uint16_t type, uint16_t flags)
