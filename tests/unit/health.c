@@ -129,7 +129,35 @@ static void a_long_cause_is_cut_and_keeps_its_count(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(change.cause, "x, 3 of 3"));
 }
 
+static void what_comes_next_is_said(void)
+{
+	static const struct {
+		struct gw_health_track track;
+		bool presumed;
+		const char *text;
+	} cases[] = {
+		{{GW_HEALTH_UP, true, 9}, false, "0 of 3 failures; 3 more in a row take it down"},
+		{{GW_HEALTH_UP, false, 2}, false,
+			"2 of 3 failures; the next failure takes it down"},
+		{{GW_HEALTH_DOWN, false, 7}, false,
+			"0 of 2 successes; 2 more in a row bring it up"},
+		{{GW_HEALTH_DOWN, true, 1}, false,
+			"1 of 2 successes; the next success brings it up"},
+		{{GW_HEALTH_UNKNOWN, true, 1}, false,
+			"1 of 2 successes; the next success brings it up"},
+		{{GW_HEALTH_UNKNOWN, false, 0}, true, "not judged yet; the next answer decides"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gw_health_rules by = {.rise = 2, .fall = 3, .presumed = cases[i].presumed};
+		char text[GW_HEALTH_CAUSE];
+
+		CU_ASSERT_STRING_EQUAL(gw_health_next(&cases[i].track, &by, text), cases[i].text);
+	}
+}
+
 static const struct gw_test tests[] = {
+	GW_TEST(what_comes_next_is_said),
 	GW_TEST(up_backend_goes_down_at_the_third_failure_in_a_row),
 	GW_TEST(one_success_starts_the_count_of_failures_anew),
 	GW_TEST(down_backend_comes_up_at_the_second_success_in_a_row),
