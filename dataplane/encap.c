@@ -11,14 +11,31 @@
 
 #include <rte_ip.h>
 
+/* Padding that fills whole segments. */
+static __rte_noinline void trim_segments(struct rte_mbuf *mbuf, uint32_t excess)
+{
+	struct rte_mbuf *segment = mbuf;
+	uint32_t keep = mbuf->pkt_len - excess;
+
+	mbuf->pkt_len = keep;
+	mbuf->nb_segs = 1;
+	while (segment->data_len < keep) {
+		keep -= segment->data_len;
+		segment = segment->next;
+		mbuf->nb_segs++;
+	}
+	segment->data_len = (uint16_t)keep;
+	rte_pktmbuf_free(segment->next);
+	segment->next = NULL;
+}
+
 /* Cuts what lies behind the IP packet: Ethernet's padding, in the last segments. */
-static bool trim(struct rte_mbuf *mbuf, uint32_t excess)
+static inline bool trim(struct rte_mbuf *mbuf, uint32_t excess)
 {
 	if (likely(excess < rte_pktmbuf_lastseg(mbuf)->data_len))
 		return rte_pktmbuf_trim(mbuf, (uint16_t)excess) == 0;
-	/* Padding over several segments: a frame so odd may be copied together. */
-	return rte_pktmbuf_linearize(mbuf) == 0 && excess < mbuf->data_len &&
-	       rte_pktmbuf_trim(mbuf, (uint16_t)excess) == 0;
+	trim_segments(mbuf, excess);
+	return true;
 }
 
 /* Leaves the frame's old header in one piece and ours to write, and no padding. */

@@ -17,7 +17,7 @@ import struct
 
 import xxhash
 from scapy.config import conf
-from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_NOP, IPOption_Timestamp
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption, IPOption_NOP, IPOption_Timestamp, fragment
 from scapy.layers.inet6 import (
     ICMPv6EchoRequest,
     IPv6,
@@ -26,6 +26,7 @@ from scapy.layers.inet6 import (
     IPv6ExtHdrHopByHop,
     IPv6ExtHdrRouting,
     PadN,
+    fragment6,
 )
 from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.layers.sctp import SCTP
@@ -134,3 +135,29 @@ def gre(frame):
 def l2(frame):
     """The packet as it is, in a frame of our own."""
     return Ether(**TO_BACKEND, type=0x0800 if inner(frame)[0] >> 4 == 4 else 0x86DD) / Raw(inner(frame))
+
+
+def cut4(frame, size):
+    """The fragments of an IPv4 packet, with `size` bytes of payload each (a multiple of 8)."""
+    return [eth() / piece for piece in fragment(fixed(frame)[IP], size)]
+
+
+def cut6(frame, size):
+    """The fragments of an IPv6 packet that has a fragment header, at most `size` bytes each."""
+    return [eth() / piece for piece in fragment6(frame[IPv6], size)]
+
+
+def ipip4(piece, datagram, backend=B4):
+    """A fragment, DF clear, in IPv4: the outer id comes from the hash of its datagram's flow."""
+    return outer4(inner(piece), proto=4, backend=backend, flags=0,
+                  ident=fixed(piece)[IP].id ^ flow_hash(datagram) & 0xFFFF)
+
+
+def held(backend, position, **more):
+    """A later fragment that waited for its first."""
+    return tx(backend, position, held=True, **more)
+
+
+EARLY = drop("frag_early", held=False)
+EXPIRED = drop("frag_expired", held=True)
+DATA = bytes(range(256)) * 40
