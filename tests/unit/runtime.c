@@ -335,7 +335,106 @@ static void everything_survives_the_state_file(void)
 	bench_close(&bench);
 }
 
+/* As gw_daemon_take does it: what left joins before the configuration is applied. */
+static int leave(struct bench *bench, const char *text, int64_t now_ms)
+{
+	int joined;
+
+	gw_config_free(bench->config);
+	bench->config = fixture_config(text);
+	joined = gw_config_keep_leavers(bench->config, bench->runtime, now_ms);
+	CU_ASSERT_EQUAL_FATAL(
+		gw_runtime_apply(bench->runtime, bench->config, now_ms, NULL, NULL), 0);
+	return joined;
+}
+
+static void removed_backends_drain_until_their_deadline(void)
+{
+	struct bench bench;
+	const struct gw_effect *gone;
+
+	bench_open(&bench, POOL("", B1 B2 B3));
+	all_up(&bench);
+	CU_ASSERT_EQUAL(leave(&bench, POOL("", B1 B3), 2000), 1);
+	CU_ASSERT_EQUAL_FATAL(bench.config->pools[0].backend_count, 3);
+	gone = effect(&bench, 2, 2000);
+	CU_ASSERT_STRING_EQUAL(bench.config->pools[0].backends[2].name, "b2");
+	CU_ASSERT_PTR_EQUAL(gw_config_backend_find(&bench.config->pools[0], "b2"),
+		&bench.config->pools[0].backends[2]);
+	CU_ASSERT_EQUAL(gone->state, GW_BACKEND_DRAIN);
+	CU_ASSERT_EQUAL(gone->reason, GW_REASON_REMOVED);
+	CU_ASSERT_FALSE(gone->member);
+	CU_ASSERT_EQUAL(gone->drain_until_ms, 2000 + MINUTES(5));
+	CU_ASSERT_EQUAL(bench.pool.not_disabled, 2);
+	CU_ASSERT_EQUAL(gw_runtime_override_state(
+				bench.runtime, "web", "b2", GW_CONFIG_ACTIVE, "", "", 2000),
+		-ENOENT);
+	/* another reload, and a restart from the state file, change nothing about it */
+	CU_ASSERT_EQUAL(leave(&bench, POOL("", B1 B3), 60000), 1);
+	CU_ASSERT_EQUAL(effect(&bench, 2, 60000)->drain_until_ms, 2000 + MINUTES(5));
+	CU_ASSERT_FALSE(gw_runtime_leavers_over(bench.runtime, 1999 + MINUTES(5)));
+	CU_ASSERT_TRUE(gw_runtime_leavers_over(bench.runtime, 2000 + MINUTES(5)));
+	CU_ASSERT_EQUAL(leave(&bench, POOL("", B1 B3), 2000 + MINUTES(5)), 0);
+	CU_ASSERT_EQUAL(gw_runtime_count(bench.runtime), 2);
+	bench_close(&bench);
+}
+
+static void removed_backends_with_nothing_to_drain_go_at_once(void)
+{
+	struct bench bench;
+
+	bench_open(&bench, POOL("", B1 B2 B3));
+	all_up(&bench);
+	gw_runtime_set_health(bench.runtime, "web", "b2", GW_HEALTH_DOWN, "tcp: refused", 1500);
+	gw_runtime_override_state(bench.runtime, "web", "b3", GW_CONFIG_DISABLED, "root", "", 1500);
+	CU_ASSERT_EQUAL(leave(&bench, POOL("", B1), 2000), 0);
+	CU_ASSERT_EQUAL(gw_runtime_count(bench.runtime), 1);
+	bench_close(&bench);
+}
+
+static void a_removed_backend_that_returns_is_what_it_was(void)
+{
+	struct bench bench;
+
+	bench_open(&bench, POOL("", B1 B2 B3));
+	all_up(&bench);
+	leave(&bench, POOL("", B1 B3), 2000);
+	CU_ASSERT_EQUAL(leave(&bench, POOL("", B1 B2 B3), 3000), 0);
+	CU_ASSERT_EQUAL(effect(&bench, 1, 3000)->state, GW_BACKEND_ACTIVE);
+	CU_ASSERT_TRUE(effect(&bench, 1, 3000)->member);
+	CU_ASSERT_EQUAL(effect(&bench, 1, 3000)->drain_until_ms, 0);
+	bench_close(&bench);
+}
+
+static void an_override_with_a_time_ends_by_itself_and_survives_a_restart(void)
+{
+	struct gw_runtime *again = gw_runtime_new();
+	struct bench bench;
+	json_t *dump;
+
+	bench_open(&bench, POOL("", B1 B2 B3));
+	all_up(&bench);
+	CU_ASSERT_EQUAL(gw_runtime_override_until(bench.runtime, "web", "b1", 9000), 0);
+	gw_runtime_override_weight(bench.runtime, "web", "b1", 7, "root", "", 2000);
+	CU_ASSERT_EQUAL(gw_runtime_override_until(bench.runtime, "web", "b1", 9000), 1);
+	CU_ASSERT_EQUAL(gw_runtime_next_deadline(bench.runtime, 2000), 9000);
+	dump = gw_runtime_dump(bench.runtime);
+	CU_ASSERT_EQUAL_FATAL(gw_runtime_load(again, dump), 0);
+	CU_ASSERT_EQUAL(gw_runtime_find(again, "web", "b1")->override.until_ms, 9000);
+	CU_ASSERT_EQUAL(gw_runtime_expire(bench.runtime, 8999, NULL, NULL), 0);
+	CU_ASSERT_EQUAL(effect(&bench, 0, 8999)->base_weight, 7);
+	CU_ASSERT_EQUAL(gw_runtime_expire(bench.runtime, 9000, NULL, NULL), 1);
+	CU_ASSERT_EQUAL(effect(&bench, 0, 9000)->base_weight, 1);
+	json_decref(dump);
+	gw_runtime_free(again);
+	bench_close(&bench);
+}
+
 static const struct gw_test tests[] = {
+	GW_TEST(removed_backends_drain_until_their_deadline),
+	GW_TEST(removed_backends_with_nothing_to_drain_go_at_once),
+	GW_TEST(a_removed_backend_that_returns_is_what_it_was),
+	GW_TEST(an_override_with_a_time_ends_by_itself_and_survives_a_restart),
 	GW_TEST(backends_of_a_new_pool_serve_until_a_check_says_otherwise),
 	GW_TEST(backend_that_joins_a_known_pool_waits_for_its_first_success),
 	GW_TEST(health_belongs_to_the_address),
