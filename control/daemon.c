@@ -2,6 +2,7 @@
 #include "control/daemon.h"
 
 #include "base/log.h"
+#include "control/config_compare.h"
 #include "control/config_store.h"
 
 #include <errno.h>
@@ -144,6 +145,7 @@ static void snapshot_refused(void *owner, uint64_t version, const char *why)
 
 	snprintf(subject, sizeof(subject), "%llu", (unsigned long long)version);
 	daemon->datapath.refused = version;
+	daemon->build_always = true; /* the same again may do better */
 	snprintf(daemon->datapath.why, sizeof(daemon->datapath.why), "%s", why);
 	gw_events_warn(daemon->events, "publish", subject, "", "refused",
 		"%s; what was in force goes on", why);
@@ -323,6 +325,24 @@ static int publisher_open(struct gw_daemon *daemon)
 	return 0;
 }
 
+/* A start takes what a reload would ask about: whoever edited the file hears what it did. */
+static void moves_tell(const struct gw_config *config, const struct gw_config_bundle *last)
+{
+	struct gw_config_errors errors = {0};
+	struct gw_config *former = NULL;
+	const json_t *line;
+	json_t *lines = NULL;
+	size_t i;
+
+	if (last->count && !gw_config_load_texts(last->texts, last->count, 0, &former, &errors))
+		lines = gw_config_moves(former, config);
+	json_array_foreach (lines, i, line)
+		gw_log_warning("%s since the last start", json_string_value(line));
+	json_decref(lines);
+	gw_config_free(former);
+	gw_config_errors_free(&errors);
+}
+
 /* A configuration that is not the one kept last is kept as well. */
 static void config_keep(struct gw_daemon *daemon)
 {
@@ -330,10 +350,12 @@ static void config_keep(struct gw_daemon *daemon)
 	struct gw_config_bundle last = {0};
 
 	if (gw_config_store_read(gw_daemon_state_dir(daemon), UINT64_MAX, &last) ||
-		!gw_config_texts_equal(last.texts, last.count, config->texts, config->text_count))
+		!gw_config_texts_equal(last.texts, last.count, config->texts, config->text_count)) {
+		moves_tell(config, &last);
 		gw_daemon_config_keep(daemon, daemon->build->version);
-	else
+	} else {
 		gw_state_config(daemon->state)->version = last.version;
+	}
 	gw_config_bundle_clear(&last);
 }
 
@@ -346,7 +368,10 @@ static int first_publish(struct gw_daemon *daemon)
 	if (ret)
 		return ret;
 	config_keep(daemon);
-	return gw_daemon_members_watch(daemon);
+	ret = gw_daemon_members_watch(daemon);
+	if (!ret && gw_state_config(daemon->state)->held)
+		gw_daemon_members_skip(daemon);
+	return ret;
 }
 
 static int daemon_start(struct gw_daemon *daemon)

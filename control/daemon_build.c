@@ -89,9 +89,9 @@ int gw_daemon_publish_build(
 		deadline_arm(daemon, built_ms);
 		return 0;
 	}
-	daemon->build_always = false;
 	history_note(daemon, build);
 	ret = daemon->publisher->ops->publish(daemon->publisher, build->snapshot);
+	daemon->build_always = ret != 0;
 	if (ret)
 		gw_events_warn(daemon->events, "publish", "", "", "failed",
 			"snapshot %llu: %s; what is in force goes on",

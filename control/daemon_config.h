@@ -85,5 +85,7 @@ void gw_daemon_confirm_arm(struct gw_daemon *daemon);
 struct gw_members_watch;
 int gw_daemon_members_watch(struct gw_daemon *daemon);
 void gw_daemon_members_close(struct gw_daemon *daemon);
+/* What they hold now is known and not to be taken; what they hold later is. */
+void gw_daemon_members_skip(struct gw_daemon *daemon);
 /* Looks at them now. */
 void gw_daemon_members_look(struct gw_daemon *daemon);

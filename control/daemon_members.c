@@ -35,6 +35,7 @@ struct gw_members_watch {
 	struct gw_daemon *daemon;
 	struct folder *folders;
 	unsigned int closing; /* timers still to be closed */
+	bool complained;      /* the note in daemon->load is ours */
 	uint64_t seen;	      /* hash of what the files held when they were last tried */
 };
 
@@ -268,11 +269,20 @@ static void now_take(struct gw_daemon *daemon, struct members_now *now)
 			alone_take(daemon, now, i);
 }
 
+void gw_daemon_members_skip(struct gw_daemon *daemon)
+{
+	struct members_now now;
+
+	if (daemon->members && !now_read(daemon->config, &now))
+		daemon->members->seen = now.hash;
+	if (daemon->members)
+		now_clear(&now);
+}
+
 void gw_daemon_members_look(struct gw_daemon *daemon)
 {
 	struct gw_members_watch *watch = daemon->members;
 	struct members_now now;
-	bool untold;
 
 	if (!watch || daemon->stopping)
 		return;
@@ -281,14 +291,14 @@ void gw_daemon_members_look(struct gw_daemon *daemon)
 		return;
 	}
 	watch->seen = now.hash;
-	untold = json_array_size(now.errors) > 0;
 	for (size_t i = 0; i < json_array_size(now.errors); i++)
 		gw_events_warn(daemon->events, "reload", daemon->options.config, "", "refused",
 			"%s", json_string_value(json_array_get(now.errors, i)));
 	now_take(daemon, &now);
-	if (json_array_size(now.errors) || untold)
+	if (json_array_size(now.errors))
 		gw_daemon_load_note(daemon, json_incref(now.errors));
-	else if (!daemon->load.valid && !now.changed)
+	else if (watch->complained && !now.changed)
 		gw_daemon_load_note(daemon, NULL); /* good again, and as it was */
+	watch->complained = json_array_size(now.errors) > 0;
 	now_clear(&now);
 }

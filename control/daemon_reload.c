@@ -241,7 +241,7 @@ void gw_daemon_config_keep(struct gw_daemon *daemon, uint64_t version)
 
 /* Notes where the configuration in use comes from and whether it awaits confirmation. */
 static void origin_note(struct gw_daemon *daemon, enum gw_daemon_origin origin,
-	const struct gw_daemon_wish *wish, uint64_t former)
+	const struct gw_daemon_wish *wish, uint64_t former, bool other)
 {
 	struct gw_state_config *state = gw_state_config(daemon->state);
 
@@ -251,7 +251,7 @@ static void origin_note(struct gw_daemon *daemon, enum gw_daemon_origin origin,
 	snprintf(state->digest, sizeof(state->digest), "%s",
 		origin == GW_ORIGIN_KEPT ? daemon->disk_digest : "");
 	/* One that follows an unconfirmed one goes back to where that one would. */
-	if (!wish->confirm_ms)
+	if (!wish->confirm_ms || !other)
 		state->former = 0;
 	else if (!state->former)
 		state->former = former;
@@ -293,6 +293,12 @@ int gw_daemon_take(struct gw_daemon *daemon, struct gw_config *config, enum gw_d
 		return -ENOMEM;
 	}
 	ret = moves_check(daemon, config, wish);
+	if (!ret && wish->confirm_ms && !former) {
+		gw_daemon_load_note(daemon,
+			json_pack("[s]", "the configuration in use could not be kept in the state "
+					 "folder, so there is nothing to go back to"));
+		ret = -EINVAL;
+	}
 	if (ret) {
 		gw_config_free(config);
 		return ret;
@@ -310,7 +316,7 @@ int gw_daemon_take(struct gw_daemon *daemon, struct gw_config *config, enum gw_d
 	gw_cause_add(&daemon->cause, wish->who, "%s", wish->why);
 	if (other)
 		gw_daemon_config_keep(daemon, build->version);
-	origin_note(daemon, origin, wish, former);
+	origin_note(daemon, origin, wish, former, other);
 	if (changed)
 		*changed = other;
 	gw_daemon_publish_build(daemon, build, begun_ms, other); /* tells what fails, tries on */

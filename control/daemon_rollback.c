@@ -36,6 +36,8 @@ int gw_daemon_rollback(
 		return ret;
 	ret = gw_daemon_take(daemon, config, GW_ORIGIN_KEPT, wish, NULL);
 	if (!ret)
+		gw_daemon_members_skip(daemon);
+	if (!ret)
 		gw_log_warning("the configuration in use is that of version %" PRIu64
 			       "; %s is set aside until it changes or \"config reload\"",
 			found, daemon->options.config);

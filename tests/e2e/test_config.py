@@ -237,6 +237,26 @@ def test_members_files_are_followed_and_never_empty_a_pool(lab):
     process.wait_for("b2 to drain", lambda: listed(lab)["b2"]["state"] == "drain", 8)
 
 
+def test_rollback_takes_members_back_until_their_file_changes_again(lab):
+    path = f"{lab.node_dir(lab.plan.node('lb1'))}/web.members"
+    write(lab, members(lab, "b1", "b2", "b3"), path)
+    text = read(lab)
+    start, end = text.index("    backends:\n"), text.index("services:")
+    write(lab, text[:start] + "    members_file: web.members\n" + text[end:])
+    guideway(lab, "config", "reload")
+    whole = version(lab)
+    write(lab, members(lab, "b1", "b2"), path)
+    process.wait_for("b3 to drain", lambda: listed(lab)["b3"]["state"] == "drain", 5)
+    guideway(lab, "config", "rollback", str(whole))
+    assert listed(lab)["b3"]["slots"] > 0
+    lab.stop("lb1", "control", signal.SIGKILL)
+    lab.start("lb1", "control")
+    time.sleep(0.5)
+    assert listed(lab)["b3"]["slots"] > 0
+    write(lab, members(lab, "b2", "b3"), path)
+    process.wait_for("b1 to drain", lambda: listed(lab)["b1"]["state"] == "drain", 8)
+
+
 def test_an_override_ends_with_its_time(lab):
     guideway(lab, "backend", "drain", "b3", "--ttl", "1s", "--reason", "a disk")
     one = lab.json("lb1", ["guideway", "override", "list"])[0]
