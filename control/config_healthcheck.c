@@ -260,6 +260,7 @@ static void section_finish(struct config_walk *walk, yaml_node_t *mapping, void 
 	if (check->type == GW_CONFIG_CHECK_NONE && !config_find(walk, mapping, "type"))
 		check->type = GW_CONFIG_CHECK_TCP;
 	check->port_bad = !check->port && config_find(walk, mapping, "port");
+	check->query_bad = !check->query && config_find(walk, mapping, "query");
 	for (size_t i = 0; i < COUNT(of_types); i++) {
 		yaml_node_t *value = config_find(walk, mapping, of_types[i].key);
 
@@ -334,7 +335,7 @@ static void dns_complete(struct config_walk *walk, struct gw_config_pool *pool)
 	bool ipv4 = check->query_type == 1, is_address = ipv4 || check->query_type == 28;
 	char path[CONFIG_PATH_MAX];
 
-	if (!check->query)
+	if (!check->query && !check->query_bad)
 		config_bad_at(walk, &check->place,
 			config_pool_path(walk, pool, ".healthcheck.query", path),
 			"is missing: a check of type dns needs a name to ask for");

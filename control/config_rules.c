@@ -102,7 +102,7 @@ const struct config_section config_probe_mark = {probe_mark_keys, COUNT(probe_ma
 
 CONFIG_READER(config_read_off_rules)
 {
-	if (node->type == YAML_SCALAR_NODE && !strcmp((char *)node->data.scalar.value, "off")) {
+	if (config_is_off(node)) {
 		memset((char *)base + key->offset, 0, key->size);
 		return true;
 	}

@@ -235,7 +235,7 @@ CONFIG_READER(config_read_duration)
 }
 
 /* The word "off", which YAML 1.1 would call a boolean, means 0. */
-static bool node_is_off(const yaml_node_t *node)
+bool config_is_off(const yaml_node_t *node)
 {
 	return node->type == YAML_SCALAR_NODE &&
 	       !strcmp((const char *)node->data.scalar.value, "off");
@@ -243,7 +243,7 @@ static bool node_is_off(const yaml_node_t *node)
 
 CONFIG_READER(config_read_off_duration)
 {
-	if (!node_is_off(node))
+	if (!config_is_off(node))
 		return config_read_duration(walk, key, node, base);
 	config_field_store(key, base, 0);
 	return true;
@@ -256,7 +256,7 @@ CONFIG_READER(config_read_off_percent)
 	uint64_t value = 0;
 	size_t len;
 
-	if (node_is_off(node)) {
+	if (config_is_off(node)) {
 		config_field_store(key, base, 0);
 		return true;
 	}

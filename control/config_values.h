@@ -35,5 +35,8 @@ CONFIG_READER(config_read_text);	 /* printable, without blanks, key->min … max
 CONFIG_READER(config_read_url_path);	 /* of a request: '/' and printable text, without blanks */
 CONFIG_READER(config_read_path);	 /* an absolute path, at most key->max bytes */
 
+/* The word "off". */
+bool config_is_off(const yaml_node_t *node);
+
 /* Whether the text may be the name of something. */
 bool config_name_valid(const char *name);

@@ -121,7 +121,8 @@ struct gw_config_check {
 	 * a pool that nobody can check: type none, or loaded without GW_CONFIG_DAEMON.
 	 */
 	uint16_t port;
-	bool port_bad; /* written, but no port: only while errors are looked for */
+	bool port_bad;	/* written, but no port: only while errors are looked for */
+	bool query_bad; /* the same of query */
 	enum gw_config_initial initial;
 	const char *path; /* http, https: begins with '/' */
 	const char *host; /* http, https, grpc: the Host header; NULL: the address probed */

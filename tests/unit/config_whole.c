@@ -222,6 +222,46 @@ static void checks_say_only_what_their_type_looks_at(void)
 		{"pools[web].healthcheck.port", "is missing"});
 }
 
+static void checks_of_each_type_have_their_keys(void)
+{
+	EXPECT_ERRORS(CHECK("type: icmp, port: @80"),
+		{"pools[web].healthcheck.port", "no meaning in a check of type icmp"});
+	EXPECT_ERRORS(CHECK("type: http, port: 80, sni: @a.example.test, verify: @false"),
+		{"pools[web].healthcheck.sni", "only with type https"},
+		{"pools[web].healthcheck.verify", "only with type https"});
+	EXPECT_ERRORS(CHECK("type: udp, port: 53, body: @x"),
+		{"pools[web].healthcheck.body", "only with type http or https"});
+	EXPECT_ERRORS(CONFIG_HEAD "pools:\n  - {name: web, backends: [],"
+				  " healthcheck: @{type: dns, port: 53}}\n",
+		{"pools[web].healthcheck.query", "is missing"});
+	EXPECT_ERRORS(CHECK("type: dns, port: 53, query: @a..b"),
+		{"pools[web].healthcheck.query", "not a name of the DNS"});
+	EXPECT_ERRORS(CHECK("type: dns, port: 53, query: a.b, rcode: [NOERROR, @SERVFAULT]"),
+		{"pools[web].healthcheck.rcode[1]", "no response code"});
+	EXPECT_ERRORS(CHECK("type: udp, port: 53, send: @\"hex:123\""),
+		{"pools[web].healthcheck.send", "hexadecimal"});
+	EXPECT_ERRORS(CHECK("type: tcp, port: 80, fast_interval: @200ms, timeout: 500ms"),
+		{"pools[web].healthcheck.timeout", "longer than the fast interval of 200 ms"});
+}
+
+static void rules_of_coming_back_are_checked(void)
+{
+#define RULES(keys) CONFIG_HEAD "pools:\n  - {name: web, backends: [], " keys "}\n"
+	EXPECT_ERRORS(RULES("slow_start: @{from: 10%}"),
+		{"pools[web].slow_start.duration", "is missing"});
+	EXPECT_ERRORS(RULES("slow_start: {duration: 30s, from: @100%}"),
+		{"pools[web].slow_start.from", "share from 1% to 99%"});
+	EXPECT_ERRORS(RULES("enter_limit: {count: @0, per: 1s}"),
+		{"pools[web].enter_limit.count", "out of range"});
+	EXPECT_ERRORS(CONFIG_HEAD "pools:\n  - @{name: web, backends: [],"
+				  " damping: {hold: 1m, hold_max: 30s}}\n",
+		{"pools[web].damping.hold_max", "shorter than the first hold"});
+	EXPECT_ERRORS(CONFIG_HEAD "healthcheck_mark: {bits: @0xf0f0}\n",
+		{"healthcheck_mark.bits", "one run of at least two bits"});
+	EXPECT_ERRORS(
+		CONFIG_HEAD "hooks: {transition: @bin/hook}\n", {"hooks.transition", "absolute"});
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(unknown_keys_name_the_nearest),
 	GW_TEST(duplicate_keys_name_the_first),
@@ -237,6 +277,8 @@ static const struct gw_test tests[] = {
 	GW_TEST(tables_have_room_for_all_members),
 	GW_TEST(interfaces_suit_their_path),
 	GW_TEST(checks_say_only_what_their_type_looks_at),
+	GW_TEST(checks_of_each_type_have_their_keys),
+	GW_TEST(rules_of_coming_back_are_checked),
 };
 
 GW_SUITE("config_whole", tests)
