@@ -13,6 +13,7 @@
 
 static const struct cost_case cases[] = {
 	{"tcp4", GW_IPV4, {{[10] = 0xff, 0xff, 203, 0, 113, 10}}},
+	{"gue4", GW_IPV4, {{[10] = 0xff, 0xff, 203, 0, 113, 11}}},
 	{"tcp6", GW_IPV6, {{0x20, 0x01, 0x0d, 0xb8, 0x01, 0x13, [15] = 0x10}}},
 };
 
