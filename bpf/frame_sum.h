@@ -29,7 +29,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, uint32_t);
 	__type(value, struct sum_piece);
-} sum_scratch SEC(".maps");
+} gw_sum_scratch SEC(".maps");
 
 struct sum_walk {
 	void *context; /* struct xdp_md or struct __sk_buff */
@@ -43,7 +43,7 @@ struct sum_walk {
 GW_INLINE struct sum_piece *sum_next(const struct sum_walk *walk, uint32_t *bytes)
 {
 	uint32_t zero = 0;
-	struct sum_piece *piece = bpf_map_lookup_elem(&sum_scratch, &zero);
+	struct sum_piece *piece = bpf_map_lookup_elem(&gw_sum_scratch, &zero);
 
 	if (!piece || !walk->left)
 		return NULL;
