@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "abi/flow_sample.h"
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "lb_choose.h"
@@ -82,6 +83,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct gw_flow_bucket);
 } gw_flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GW_FLOW_SAMPLES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct gw_flow_sample);
+} gw_flow_samples SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

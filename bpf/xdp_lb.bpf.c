@@ -17,6 +17,7 @@
 #include "abi/service.h"
 #include "lb_maps.h"
 #include "lb_rare.h"
+#include "lb_sample.h"
 #include "lb_send.h"
 #include "lb_state.h"
 
@@ -75,16 +76,23 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	uint32_t affinity)
 {
 	static const struct gw_choose_ops ops = {lb_bucket_at, lb_backend_at, lb_table_at};
+	const struct gw_flow_key *key;
+	struct gw_flow_key reduced;
 	struct gw_choose in = {.pool = pool};
 
 	if (!config || !state)
 		return GW_DROP_NO_BACKEND;
-	in.place = gw_flow_place(&state->packet.key, config->flow_seed);
+	key = &state->packet.key;
+	in.place = gw_flow_place(key, config->flow_seed);
 	in.now = lb_seconds(config);
 	in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
 	in.timeouts = &config->timeouts;
-	gw_flow_key_reduce(&state->packet.key, (uint8_t)affinity);
-	state->hash = gw_flow_hash(&state->packet.key, config->hash_seed);
+	if (affinity != GW_AFFINITY_5TUPLE) {
+		reduced = *key;
+		gw_flow_key_reduce(&reduced, (uint8_t)affinity);
+		key = &reduced;
+	}
+	state->hash = gw_flow_hash(key, config->hash_seed);
 	in.hash = state->hash;
 	return gw_choose(&in, &ops, config, &state->choice);
 }
@@ -128,6 +136,8 @@ GW_INLINE int lb_decide(const struct gw_xdp_config *config, struct gw_counters *
 	result = lb_choose(config, state, service->pool, service->affinity);
 	if (result == LB_OK)
 		lb_flow_count(counters, state->choice.flow);
+	if (result == LB_OK && state->choice.flow == GW_TRACE_NEW)
+		lb_flow_sample(state);
 	return result;
 }
 

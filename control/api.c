@@ -40,6 +40,7 @@ static const struct gw_api_route routes[] = {
 	VIEW("/v1/workers", NULL, NULL, api_workers),
 	VIEW("/v1/flow", "tuple", NULL, api_flow),
 	VIEW("/v1/flows", NULL, NULL, api_flows),
+	VIEW("/v1/flows/list", "limit pool backend", NULL, api_flow_list),
 	VIEW("/v1/lookup", "flow table", NULL, api_lookup),
 	VIEW("/v1/events", "since", NULL, api_events),
 	VIEW("/v1/config", NULL, api_etag_config, api_config),

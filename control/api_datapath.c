@@ -109,11 +109,22 @@ void api_workers(struct gw_daemon *daemon, const struct api_call *call, struct g
 	reply->json = json_pack("{s:o}", "workers", list);
 }
 
-void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
+json_t *api_flow_json(const struct gw_build *build, const struct gw_flow_key *key,
+	const struct gw_flow_answer *answer)
 {
 	static const char *const states[] = {"free", "new", "established", "closing"};
-	const struct gw_build_backend *backend;
 	const struct gw_build_pool *pool = NULL;
+	const struct gw_build_backend *backend = gw_build_backend_at(build, answer->backend, &pool);
+	char text[GW_FLOW_TEXT];
+
+	return json_pack("{s:s, s:s?, s:s?, s:I, s:s, s:I}", "flow", gw_flow_format(key, text),
+		"pool", backend ? pool->name : NULL, "backend", backend ? backend->name : NULL,
+		"backend_id", (json_int_t)answer->backend, "state", states[answer->state & 3],
+		"age", (json_int_t)answer->age);
+}
+
+void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
+{
 	struct gw_flow_answer answer = {0};
 	char text[GW_FLOW_TEXT];
 	struct gw_flow_key key;
@@ -124,16 +135,10 @@ void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_h
 		datapath_missing(daemon, reply);
 		return;
 	}
-	gw_flow_format(&key, text);
-	if (!answer.found) {
-		api_error(reply, 404, "no entry in the flow table: %s", text);
-		return;
-	}
-	backend = gw_build_backend_at(daemon->build, answer.backend, &pool);
-	reply->json = json_pack("{s:s, s:s?, s:s?, s:I, s:s, s:I}", "flow", text, "pool",
-		backend ? pool->name : NULL, "backend", backend ? backend->name : NULL,
-		"backend_id", (json_int_t)answer.backend, "state", states[answer.state & 3], "age",
-		(json_int_t)answer.age);
+	if (answer.found)
+		reply->json = api_flow_json(daemon->build, &key, &answer);
+	else
+		api_error(reply, 404, "no entry in the flow table: %s", gw_flow_format(&key, text));
 }
 
 void api_flows(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)

@@ -48,6 +48,7 @@ void api_node_change(
 		api_error(reply, 500, "cannot write the state: %s; nothing was changed",
 			strerror(-error));
 	} else {
+		gw_daemon_node_follow(daemon);
 		if (changed)
 			gw_events_add(daemon->events, "node", "", drain ? "serving" : "drained",
 				drain ? "drained" : "serving", "%s%s%s", who, why ? ": " : "",

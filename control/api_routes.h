@@ -86,6 +86,10 @@ bool api_flag(const struct api_call *call, const char *name);
 /* Fresh statistics; false (and *stats zero) when there is no datapath. */
 bool api_stats(struct gw_daemon *daemon, struct gw_publisher_stats *stats);
 
+/* One tracked flow. */
+json_t *api_flow_json(const struct gw_build *build, const struct gw_flow_key *key,
+	const struct gw_flow_answer *answer);
+
 /* A JSON string of the time, or null for 0. */
 json_t *api_time(int64_t wall_ms);
 
@@ -125,6 +129,7 @@ API_ANSWER(api_tables);
 API_ANSWER(api_table);
 API_ANSWER(api_drops);
 API_ANSWER(api_flow);
+API_ANSWER(api_flow_list);
 API_ANSWER(api_flows);
 API_ANSWER(api_workers);
 API_ANSWER(api_lookup);

@@ -319,6 +319,7 @@ static int publisher_open(struct gw_daemon *daemon)
 
 	if (ret)
 		return ret;
+	gw_daemon_node_follow(daemon);
 	version = daemon->publisher->ops->version(daemon->publisher);
 	gw_state_raise_version(daemon->state, version);
 	daemon->datapath.in_force = version;

@@ -134,6 +134,9 @@ int gw_daemon_open(
 	uv_loop_t *loop, const struct gw_daemon_options *options, struct gw_daemon **out);
 void gw_daemon_free(struct gw_daemon *daemon);
 
+/* The datapath follows whether the node announces. */
+void gw_daemon_node_follow(struct gw_daemon *daemon);
+
 /* Something that decides packets changed: builds and publishes soon. */
 void gw_daemon_touch(struct gw_daemon *daemon);
 

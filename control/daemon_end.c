@@ -52,6 +52,7 @@ void gw_daemon_end(struct gw_daemon *daemon, int signal)
 	daemon->end.draining = true;
 	daemon->end.limit = uv_now(daemon->loop) + drain;
 	gw_node_leave(daemon->node);
+	gw_daemon_node_follow(daemon);
 	snprintf(status, sizeof(status), "withdrawn; waiting up to %" PRIu64 " s for flows to end",
 		(drain + 999) / 1000);
 	gw_events_add(
@@ -60,6 +61,13 @@ void gw_daemon_end(struct gw_daemon *daemon, int signal)
 	uv_timer_init(daemon->loop, &daemon->end.timer);
 	daemon->end.timer.data = daemon;
 	uv_timer_start(&daemon->end.timer, drain_look, LOOK_MS, LOOK_MS);
+}
+
+void gw_daemon_node_follow(struct gw_daemon *daemon)
+{
+	if (daemon->publisher)
+		daemon->publisher->ops->withdraw(
+			daemon->publisher, !gw_node_announces(daemon->node));
 }
 
 void gw_daemon_end_close(struct gw_daemon *daemon)

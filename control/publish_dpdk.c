@@ -69,6 +69,7 @@ struct dpdk {
 	uint32_t sent_id;
 	uint64_t in_force;
 	struct table_set known;
+	bool withdrawn;
 
 	union wire_message message;
 	struct gw_message_snapshot_reply aside;
@@ -140,6 +141,14 @@ static bool hello_has_current(const struct dpdk *dpdk, const struct gw_message_h
 	       hello->snapshot_version == dpdk->current->data->version;
 }
 
+/* The connection's end, should there be one, is the reader's to find. */
+static void node_send(struct dpdk *dpdk)
+{
+	struct gw_message_node message = {.withdrawn = dpdk->withdrawn};
+
+	wire_send(dpdk->link->fd, &message, sizeof(message), GW_MESSAGE_NODE, ++dpdk->last_id, -1);
+}
+
 static void hello_handle(struct dpdk *dpdk, const struct gw_message_hello *hello, int fd)
 {
 	char detail[512];
@@ -155,6 +164,7 @@ static void hello_handle(struct dpdk *dpdk, const struct gw_message_hello *hello
 	dpdk->state = LINK_READY;
 	dpdk->in_force = hello->snapshot_version;
 	uv_timer_stop(&dpdk->timer);
+	node_send(dpdk);
 	differs = dpdk->dataplane &&
 		  hello_differs(&dpdk->hello, dpdk->dataplane, detail, sizeof(detail));
 	if (has_current)
@@ -447,6 +457,25 @@ static int dpdk_flow(struct gw_publisher *publisher, const struct gw_flow_key *k
 	return 0;
 }
 
+static int dpdk_samples(
+	struct gw_publisher *publisher, const struct gw_flow_sample **samples, size_t *count)
+{
+	struct dpdk *dpdk = dpdk_of(publisher);
+
+	if (dpdk->state < LINK_READY)
+		return -ENOTCONN;
+	return stats_map_samples(&dpdk->stats, samples, count);
+}
+
+static void dpdk_withdraw(struct gw_publisher *publisher, bool withdrawn)
+{
+	struct dpdk *dpdk = dpdk_of(publisher);
+
+	dpdk->withdrawn = withdrawn;
+	if (dpdk->state >= LINK_READY)
+		node_send(dpdk);
+}
+
 static json_t *dpdk_describe(struct gw_publisher *publisher)
 {
 	struct dpdk *dpdk = dpdk_of(publisher);
@@ -492,6 +521,8 @@ static const struct gw_publisher_ops dpdk_ops = {
 	.stats = dpdk_stats,
 	.recent = dpdk_recent,
 	.flow = dpdk_flow,
+	.samples = dpdk_samples,
+	.withdraw = dpdk_withdraw,
 	.describe = dpdk_describe,
 	.close = dpdk_close,
 };

@@ -70,6 +70,9 @@ struct stats_map {
 /* Maps the descriptor, which the caller closes. -EPROTO when it is no sealed statistics area. */
 int stats_map_open(struct stats_map *stats, int fd);
 void stats_map_close(struct stats_map *stats);
+/* Where the sample of flows lies; -EPROTO when that is not within the area. */
+int stats_map_samples(
+	const struct stats_map *stats, const struct gw_flow_sample **samples, size_t *count);
 /* A consistent copy; 0, -EAGAIN when the writer never stood still, -EPROTO, -ENOMEM. */
 int stats_map_read(struct stats_map *stats, struct gw_publisher_stats *out);
 

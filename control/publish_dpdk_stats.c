@@ -3,6 +3,7 @@
  * The statistics area is written by another process while it is read: everything is copied between
  * two looks at its sequence number, and every bound is checked against the size that was sealed.
  */
+#include "abi/flow_sample.h"
 #include "control/publish_dpdk_parts.h"
 
 #include <errno.h>
@@ -49,6 +50,20 @@ void stats_map_close(struct stats_map *stats)
 	free(stats->workers);
 	free(stats->ports);
 	*stats = (struct stats_map){0};
+}
+
+int stats_map_samples(
+	const struct stats_map *stats, const struct gw_flow_sample **samples, size_t *count)
+{
+	struct gw_section section = stats->map->flow_samples;
+
+	if (section.count > GW_FLOW_SAMPLES || section.offset > stats->size ||
+		section.offset % sizeof(uint64_t) ||
+		section.count * sizeof(**samples) > stats->size - section.offset)
+		return -EPROTO;
+	*samples = (const void *)((const char *)stats->map + section.offset);
+	*count = section.count;
+	return 0;
 }
 
 /* Copies a section into *copy, grown to fit; `count` is what the section says now. */

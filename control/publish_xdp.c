@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/publish_xdp.h"
 
+#include "abi/flow_sample.h"
 #include "base/log.h"
 #include "control/port_counters.h"
 #include "control/xdp_attach.h"
@@ -166,6 +167,23 @@ static int flow(
 	return 0;
 }
 
+static int samples(struct gw_publisher *base, const struct gw_flow_sample **list, size_t *count)
+{
+	*list = ((struct publisher *)base)->object.samples;
+	*count = GW_FLOW_SAMPLES;
+	return 0;
+}
+
+static void withdraw(struct gw_publisher *base, bool withdrawn)
+{
+	uint32_t *flags = &((struct publisher *)base)->object.config->flags;
+
+	if (withdrawn)
+		__atomic_or_fetch(flags, GW_XDP_WITHDRAWN, __ATOMIC_RELEASE);
+	else
+		__atomic_and_fetch(flags, ~GW_XDP_WITHDRAWN, __ATOMIC_RELEASE);
+}
+
 static json_t *describe(struct gw_publisher *base)
 {
 	const struct publisher *publisher = (const struct publisher *)base;
@@ -227,6 +245,8 @@ static const struct gw_publisher_ops operations = {
 	.stats = stats,
 	.recent = stats,
 	.flow = flow,
+	.samples = samples,
+	.withdraw = withdraw,
 	.describe = describe,
 	.close = publisher_close,
 };

@@ -53,6 +53,7 @@ void gw_snapshot_image_write(
 /* The whole image in memory of its own (image->total_size bytes), for free(); NULL: no memory. */
 struct gw_snapshot_header *gw_snapshot_image_whole(const struct gw_snapshot *snapshot);
 
+struct gw_flow_sample;
 struct gw_publisher;
 
 struct gw_publisher_events {
@@ -109,6 +110,15 @@ struct gw_publisher_ops {
 	/* One flow, exactly. -ENOTCONN without a datapath. */
 	int (*flow)(struct gw_publisher *publisher, const struct gw_flow_key *key,
 		struct gw_flow_answer *answer);
+	/*
+	 * The sample of flows (abi/flow_sample.h): borrowed memory that the datapath goes on
+	 * writing, valid until the next call. -ENOTCONN without a datapath.
+	 */
+	int (*samples)(struct gw_publisher *publisher, const struct gw_flow_sample **samples,
+		size_t *count);
+	/* Whether the datapath answers for addresses that it announces; kept for datapaths that
+	 * come later. */
+	void (*withdraw)(struct gw_publisher *publisher, bool withdrawn);
 	/* A JSON object with what is particular to the path (ports, modes, program ids …), for
 	 * `status`. */
 	struct json_t *(*describe)(struct gw_publisher *publisher);

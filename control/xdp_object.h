@@ -25,6 +25,7 @@ struct gw_xdp_object {
 	struct gw_service *services;
 	struct gw_backend *backends;
 	struct gw_flow_bucket *flows;
+	struct gw_flow_sample *samples;
 	struct gw_xdp_trace *trace;
 	uint32_t bucket_count;
 	int cpus;	  /* possible ones: values of a per-CPU map */

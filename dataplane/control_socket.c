@@ -208,6 +208,7 @@ struct received {
 		struct gw_message head;
 		struct gw_message_snapshot snapshot;
 		struct gw_message_flow_get flow_get;
+		struct gw_message_node node;
 		uint8_t bytes[GW_MESSAGE_MAX];
 	};
 	size_t length;
@@ -310,6 +311,17 @@ static void alive_handle(struct gw_control_socket *control, struct received *rec
 {
 }
 
+static void node_handle(struct gw_control_socket *control, struct received *received)
+{
+	bool ordered = received->node.withdrawn != 0;
+
+	if (ordered != control->ordered)
+		gw_log_info(ordered ? "the node is withdrawn: it attracts no traffic"
+				    : "the node attracts traffic again");
+	control->ordered = ordered;
+	__atomic_store_n(&control->engine->withdrawn, ordered || control->lost, __ATOMIC_RELAXED);
+}
+
 static const struct request {
 	uint16_t type;
 	size_t length;
@@ -320,6 +332,7 @@ static const struct request {
 	{GW_MESSAGE_STATS_GET, sizeof(struct gw_message), 0, stats_handle},
 	{GW_MESSAGE_FLOW_GET, sizeof(struct gw_message_flow_get), 0, flow_handle},
 	{GW_MESSAGE_ALIVE, sizeof(struct gw_message), 0, alive_handle},
+	{GW_MESSAGE_NODE, sizeof(struct gw_message_node), 0, node_handle},
 };
 
 /* The request a message is, when every part of it is as it should be; else NULL. */
@@ -378,7 +391,7 @@ void gw_control_socket_tick(struct gw_control_socket *control)
 	else if (lost != control->lost)
 		gw_log_info("control is heard again: the node announces its addresses");
 	control->lost = lost;
-	__atomic_store_n(&control->engine->withdrawn, lost, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->engine->withdrawn, lost || control->ordered, __ATOMIC_RELAXED);
 }
 
 bool gw_control_socket_event(struct gw_control_socket *control, int fd)

@@ -18,6 +18,7 @@ struct gw_control_socket {
 	int connection;	   /* -1: none */
 	uint64_t heard_ns; /* CLOCK_MONOTONIC of control's last message, or of the start */
 	bool lost;	   /* told that it was silent for too long */
+	bool ordered;	   /* by control: the node is drained, or about to end */
 	int epoll;	   /* main's; listener and connection are registered by their own numbers */
 	char path[108];
 };

@@ -40,8 +40,9 @@ struct gw_engine {
 	struct rte_mempool *pool; /* frames of the host thread come from here too */
 	uint32_t *backend_flows;  /* [GW_MAX_BACKENDS], written by the sweeper (atomic words) */
 	uint64_t flows_active;	  /* written by the sweeper (atomic) */
-	uint64_t start_time_ns;	  /* CLOCK_MONOTONIC */
-	bool withdrawn;		  /* attract no traffic: no ARP or neighbour answers (atomic) */
+	struct gw_flow_sample *samples; /* [GW_FLOW_SAMPLES], workers write; NULL: none wanted */
+	uint64_t start_time_ns;		/* CLOCK_MONOTONIC */
+	bool withdrawn; /* attract no traffic: no ARP or neighbour answers (atomic) */
 };
 
 struct gw_engine_options {

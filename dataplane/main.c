@@ -287,6 +287,7 @@ static int open_control(struct program *program)
 		gw_log_error("statistics memory: %s", strerror(-error));
 		return error;
 	}
+	program->engine->samples = gw_stats_samples(&program->stats);
 	error = gw_control_socket_open(
 		&program->control, path, program->epoll, program->engine, &program->stats);
 	if (error == -EADDRINUSE)

@@ -3,6 +3,7 @@
  * Fourth stage: flows without a place, or whose backend may not keep them, get the backend of their
  * slot in the pool's table, and are remembered. A full flow table does not stop a packet.
  */
+#include "abi/flow_sample.h"
 #include "engine.h"
 #include "pipeline.h"
 
@@ -48,6 +49,14 @@ static void follow_found(struct gw_worker *worker, struct gw_result *result, uin
 	}
 }
 
+static void sample(const struct gw_worker *worker, const struct gw_flow_key *key, uint64_t hash)
+{
+	struct gw_flow_sample *samples = worker->engine->samples;
+
+	if (samples)
+		gw_flow_sample_write(&samples[gw_flow_sample_place(key, hash)], key, worker->now);
+}
+
 static void remember(struct gw_worker *worker, struct gw_burst *burst, uint8_t i, uint32_t pool)
 {
 	struct gw_flow_table *flows = &worker->engine->flows;
@@ -64,6 +73,7 @@ static void remember(struct gw_worker *worker, struct gw_burst *burst, uint8_t i
 		&worker->view->timeouts, &slot, &word)) {
 	case GW_FLOW_INSERTED:
 		result->flow = GW_TRACE_NEW;
+		sample(worker, &burst->packet[i].key, result->hash);
 		break;
 	case GW_FLOW_FOUND:
 		follow_found(worker, result, pool, slot, word);

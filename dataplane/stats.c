@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stats.h"
 
+#include "abi/flow_sample.h"
 #include "engine.h"
 
 #include <rte_ethdev.h>
@@ -32,6 +33,9 @@ static uint64_t layout(struct gw_stats *stats, const struct gw_engine *engine)
 	end = section_place(
 		&stats->backend_traffic, end, GW_MAX_BACKENDS, sizeof(struct gw_traffic));
 	end = section_place(&stats->ports, end, engine->port_count, sizeof(struct gw_port_stats));
+	end = section_place(
+		&stats->flow_samples, end, GW_FLOW_SAMPLES, sizeof(struct gw_flow_sample));
+	stats->flow_samples.count = GW_FLOW_SAMPLES;
 	stats->workers.count = engine->worker_count;
 	stats->ports.count = engine->port_count;
 	return end;
@@ -70,6 +74,11 @@ fail:
 	error = -errno;
 	close(made.fd);
 	return error;
+}
+
+struct gw_flow_sample *gw_stats_samples(struct gw_stats_area *area)
+{
+	return (void *)((uint8_t *)area->map + area->map->flow_samples.offset);
 }
 
 void gw_stats_close(struct gw_stats_area *area)

@@ -22,6 +22,8 @@ struct gw_stats_area {
 
 /* Room for the engine's workers and the highest ids. Returns 0 or -errno. */
 int gw_stats_open(struct gw_stats_area *area, const struct gw_engine *engine);
+/* Where the workers write the sample of flows. */
+struct gw_flow_sample *gw_stats_samples(struct gw_stats_area *area);
 void gw_stats_close(struct gw_stats_area *area);
 
 /* Writes fresh sums. Main only. */

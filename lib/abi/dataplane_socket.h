@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * Messages between guideway-control and guideway-dataplane: SOCK_SEQPACKET, Unix domain. The
- *dataplane listens (default /run/guideway/dataplane.sock) and serves one control at a time; a newer
- *connection replaces the older. Every message is one struct below, starting with struct gw_message,
- *at most GW_MESSAGE_MAX bytes. Whoever sees a bad magic, ABI version, type or length closes the
- *connection and goes on with what is in force.
+ * dataplane listens (default /run/guideway/dataplane.sock) and serves one control at a time; a
+ * newer connection replaces the older. Every message is one struct below, starting with struct
+ * gw_message, at most GW_MESSAGE_MAX bytes. Whoever sees a bad magic, ABI version, type or length
+ * closes the connection and goes on with what is in force.
  *
  *	dataplane -> control   HELLO            once, after accept; carries the statistics memfd
- *(SCM_RIGHTS) control -> dataplane   SNAPSHOT         with one sealed memfd (SCM_RIGHTS) dataplane
- *-> control   SNAPSHOT_REPLY   in force, or why not, or which tables it lacks control -> dataplane
- *STATS_GET        asks for fresh numbers in the statistics memfd dataplane -> control   STATS_REPLY
- *they are there now control -> dataplane   FLOW_GET         one tuple dataplane -> control
- *FLOW_REPLY       its entry, exactly
+ *	                                        (SCM_RIGHTS)
+ *	control -> dataplane   SNAPSHOT         with one sealed memfd (SCM_RIGHTS)
+ *	dataplane -> control   SNAPSHOT_REPLY   in force, or why not, or which tables it lacks
+ *	control -> dataplane   STATS_GET        asks for fresh numbers in the statistics memfd
+ *	dataplane -> control   STATS_REPLY      they are there now
+ *	control -> dataplane   FLOW_GET         one tuple
+ *	dataplane -> control   FLOW_REPLY       its entry, exactly
+ *	control -> dataplane   NODE             the node attracts traffic or not; no answer
  */
+/* clang-format on */
 #pragma once
 
 #include "abi/key.h"
@@ -20,7 +25,7 @@
 #include "abi/verdict.h"
 
 #define GW_MESSAGE_MAGIC    0x4757414du /* "GWAM" */
-#define GW_MESSAGE_ABI	    2u
+#define GW_MESSAGE_ABI	    3u
 #define GW_MESSAGE_MAX	    65536
 #define GW_DATAPLANE_SOCKET "/run/guideway/dataplane.sock"
 
@@ -33,6 +38,7 @@ enum gw_message_type {
 	GW_MESSAGE_FLOW_GET = 6,
 	GW_MESSAGE_FLOW_REPLY = 7,
 	GW_MESSAGE_ALIVE = 8, /* control, every second; no answer */
+	GW_MESSAGE_NODE = 9,
 };
 
 struct gw_message {
@@ -73,6 +79,13 @@ struct gw_message_hello {
 struct gw_message_snapshot {
 	struct gw_message head;
 	uint64_t version;
+};
+
+/* Whether the node attracts traffic; sent after each HELLO and at each change. */
+struct gw_message_node {
+	struct gw_message head;
+	uint32_t withdrawn;
+	uint32_t reserved;
 };
 
 enum gw_snapshot_result {
@@ -133,6 +146,7 @@ struct gw_stats {
 	struct gw_section service_traffic; /* struct gw_traffic */
 	struct gw_section workers;	   /* struct gw_worker_stats */
 	struct gw_section ports;	   /* struct gw_port_stats */
+	struct gw_section flow_samples;	   /* struct gw_flow_sample, outside `sequence` */
 };
 
 /* What a port lost before the datapath saw it, or behind the datapath. */

@@ -11,6 +11,7 @@
  *	gw_backends   array             struct gw_backend by backend id, with its live link
  *	gw_pools      array of maps     by pool id; inner: array of struct gw_pool_row
  *	gw_flows      array             struct gw_flow_bucket
+ *	gw_flow_samples   array         struct gw_flow_sample
  *	gw_counters   per-CPU array[1]  struct gw_counters
  *	gw_backend_traffic, gw_service_traffic   per-CPU array of struct gw_traffic
  *	gw_tx_ports   devmap            port index -> ifindex

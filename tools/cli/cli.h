@@ -143,6 +143,7 @@ int cmd_backend_weight(struct cli *cli, int count, char **words);
 int cmd_override_list(struct cli *cli, int count, char **words);
 int cmd_override_clear(struct cli *cli, int count, char **words);
 int cmd_flow_show(struct cli *cli, int count, char **words);
+int cmd_flow_list(struct cli *cli, int count, char **words);
 int cmd_flow_count(struct cli *cli, int count, char **words);
 int cmd_drops(struct cli *cli, int count, char **words);
 int cmd_table_show(struct cli *cli, int count, char **words);

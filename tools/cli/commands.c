@@ -34,6 +34,8 @@ const struct cli_command cli_commands[] = {
 		"back to what the file says; --all for every backend"},
 	{"flow", "show", "FLOW", 1, 3, CLI_SOCKET | CLI_JSON, cmd_flow_show,
 		"the flow table's entry of one flow, exactly"},
+	{"flow", "list", "[BACKEND]", 0, 1, CLI_SOCKET | CLI_JSON | CLI_LIMIT, cmd_flow_list,
+		"some of the tracked flows, with their addresses: a bounded sample"},
 	{"flow", "count", "", 0, 0, CLI_SOCKET | CLI_JSON, cmd_flow_count,
 		"active flows, in all and by backend"},
 	{NULL, "drops", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_WATCH, cmd_drops,
