@@ -5,35 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `more` bytes, or NULL. */
-static char *room_make(struct metrics_text *text, size_t more)
+/* Room for `more` bytes; false without memory. */
+static bool room_make(struct metrics_text *text, size_t more)
 {
-	size_t room = text->room ? text->room : 16384;
+	size_t room = text->room ? text->room : 65536;
 	char *grown;
 
 	if (text->failed)
-		return NULL;
+		return false;
 	while (room - text->length < more)
 		room *= 2;
-	if (room != text->room) {
-		grown = realloc(text->data, room);
-		if (!grown) {
-			text->failed = true;
-			return NULL;
-		}
-		text->data = grown;
-		text->room = room;
+	grown = realloc(text->data, room);
+	if (!grown) {
+		text->failed = true;
+		return false;
 	}
-	return text->data + text->length;
+	text->data = grown;
+	text->room = room;
+	return true;
 }
 
 static void bytes_add(struct metrics_text *text, const char *bytes, size_t length)
 {
-	char *to = room_make(text, length);
-
-	if (!to)
+	if (text->room - text->length < length && !room_make(text, length))
 		return;
-	memcpy(to, bytes, length);
+	memcpy(text->data + text->length, bytes, length);
 	text->length += length;
 }
 
@@ -107,11 +103,40 @@ void metrics_count(struct metrics_text *text, uint64_t value)
 	bytes_add(text, digits + at, sizeof(digits) - at);
 }
 
+/* Nine decimals without printf, which would be most of the work of a long answer. */
+static void decimals_add(struct metrics_text *text, double value)
+{
+	uint64_t billionths = (uint64_t)(value * 1e9 + 0.5);
+	uint64_t part = billionths % 1000000000u;
+	char digits[32];
+	size_t at = sizeof(digits);
+
+	digits[--at] = '\n';
+	if (part) {
+		int kept = 9;
+
+		for (; part % 10 == 0; kept--)
+			part /= 10;
+		for (; kept; kept--, part /= 10)
+			digits[--at] = (char)('0' + part % 10);
+		digits[--at] = '.';
+	}
+	billionths /= 1000000000u;
+	do {
+		digits[--at] = (char)('0' + billionths % 10);
+		billionths /= 10;
+	} while (billionths);
+	bytes_add(text, digits + at, sizeof(digits) - at);
+}
+
 void metrics_real(struct metrics_text *text, double value)
 {
 	char digits[40];
 
-	bytes_add(text, digits, (size_t)snprintf(digits, sizeof(digits), "%.15g\n", value));
+	if (value >= 0 && value < 1e6)
+		decimals_add(text, value);
+	else
+		bytes_add(text, digits, (size_t)snprintf(digits, sizeof(digits), "%.15g\n", value));
 }
 
 void metrics_one_count(struct metrics_text *text, const char *name, enum metrics_type type,

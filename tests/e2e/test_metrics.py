@@ -2,6 +2,7 @@
 """Metrics as Prometheus reads them, from a balancer with traffic, in both paths."""
 
 import json
+import os
 import re
 import signal
 import time
@@ -28,12 +29,20 @@ def config_change(lab, change):
     assert status == 0, out + err
 
 
+def metrics_add(document):
+    """And drains and quarantines as short as they may be."""
+    document["metrics"] = {"listen": LISTEN}
+    document["pools"][0]["drain_timeout"] = "1s"
+    names = ("tcp_new", "tcp_established", "tcp_closing", "udp", "sctp")
+    document["timeouts"] = {name: "2s" for name in names}
+
+
 @pytest.fixture(scope="module", params=paths.BOTH)
 def lab(request, make_module_lab):
     """A lab whose file got its metrics by a reload, with some requests done."""
     made = make_module_lab(**request.param)
     view.wait_all_up(made)
-    config_change(made, lambda document: document.update(metrics={"listen": LISTEN}))
+    config_change(made, metrics_add)
     requests_do(made, 30)
     return made
 
@@ -194,6 +203,25 @@ def test_a_removed_backends_series_go_and_come_back_where_they_were(lab):
     view.wait_all_up(lab)
     counted = scrape(lab)
     assert counted.value("guideway_backend_packets_total", **names) >= before.value("guideway_backend_packets_total", **names)
+
+
+@pytest.mark.skipif(not os.environ.get("GUIDEWAY_CHECK_FULL"), reason="waits for more than a minute")
+def test_who_gets_a_number_that_was_anothers_counts_from_nothing(lab):
+    number = lab.json("lb1", ["guideway", "backend", "show", "b2"])["id"]
+    assert scrape(lab).value("guideway_backend_packets_total", pool="web", backend="b2") > 0
+    put_back = backend_take(lab, "b2")
+    process.wait_for("b2 to go", lambda: not scrape(lab).has("guideway_backend_up", pool="web", backend="b2"), 15)
+    time.sleep(65)  # GW_FLOW_SWEEP_INTERVAL and the longest flow timeout
+    other = {"name": "b9", "address": "10.82.0.199", "weight": 1}
+    config_change(lab, lambda document: document["pools"][0]["backends"].append(other))
+    assert lab.json("lb1", ["guideway", "backend", "show", "b9"])["id"] == number
+    time.sleep(1.5)
+    counted = scrape(lab)
+    for name in ("packets", "bytes", "flows_new"):
+        assert counted.value(f"guideway_backend_{name}_total", pool="web", backend="b9") == 0
+    config_change(lab, lambda document: document["pools"][0]["backends"].pop())
+    put_back()
+    view.wait_all_up(lab)
 
 
 def test_rules_are_right_and_do_what_their_tests_say():
