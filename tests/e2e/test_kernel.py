@@ -32,11 +32,10 @@ ERRORS = (
 
 
 def send(path, frames, folder):
-    """What the datapath makes of each frame: one frame, that must be."""
+    """The frames that the datapath makes of each frame."""
     lines, out = replay.replay(path, CONFIG, frames, folder)
     assert [line["verdict"] for line in lines] == ["tx"] * len(frames), path
-    assert len(out) == len(frames), path
-    return [out[line["out"][0]] for line in lines]
+    return [[out[index] for index in line["out"]] for line in lines]
 
 
 class Seen:
@@ -82,23 +81,32 @@ class Trip:
 
     def __init__(self, folder):
         self.clients = list(packets.clients())
-        self.sent, self.frames = {}, {}
+        self.pieces = list(packets.pieces())
+        self.sent, self.sent_pieces, self.frames = {}, {}, {}
         for path in replay.PATHS:
-            arriving = [packets.frame(inner) for _, _, inner in self.clients]
-            zero = send(path, [packets.frame(packets.udp_checksum_of_zero(None))], folder)[0]
-            self.zero = packets.udp_checksum_of_zero(int.from_bytes(zero[60:62], "big"))
-            arriving.append(packets.frame(self.zero))
-            self.sent[path] = send(path, arriving, folder)
+            self.send(path, folder)
         self.clients.append(("gue6", "ip6tnl", self.zero))
         # The paths agree on almost all, and the guest need not see a frame twice.
-        for frames in self.sent.values():
-            for frame in frames:
+        for path in replay.PATHS:
+            for frame in [*self.sent[path], *(frame for group in self.sent_pieces[path] for frame in group)]:
                 self.frames.setdefault(frame, len(self.frames))
         good = dict(zip((service for service, _, _ in self.clients), self.sent["dpdk"]))
         self.bad = packets.spoil(good)
         first4 = next(i for i, (service, _, _) in enumerate(self.clients) if service == "ipip4")
         self.inside = packets.spoil_inside(self.sent["dpdk"][first4])
         self.seen = Seen(self.boot(folder))
+
+    def send(self, path, folder):
+        zero = send(path, [packets.frame(packets.udp_checksum_of_zero(None))], folder)[0][0]
+        self.zero = packets.udp_checksum_of_zero(int.from_bytes(zero[60:62], "big"))
+        whole = [inner for _, _, inner in self.clients] + [self.zero]
+        groups = [group if path in paths else [] for _, _, group, _, paths in self.pieces]
+        cut = [inner for group in groups for inner in group]
+        sent = send(path, [packets.frame(inner) for inner in whole + cut], folder)
+        assert all(len(frames) == 1 for frames in sent[: len(whole)]), path
+        self.sent[path] = [frames[0] for frames in sent[: len(whole)]]
+        rest = iter(sent[len(whole) :])
+        self.sent_pieces[path] = [[frame for _ in group for frame in next(rest)] for group in groups]
 
     def boot(self, folder):
         replay.write_capture(folder / "good.pcap", self.frames)
@@ -149,6 +157,20 @@ def test_sockets_behind_the_tunnels_get_every_datagram(trip, path):
             missing.append((service, inner.hex()))
     assert not missing, f"{len(missing)} of {wanted}, the first: {missing[0]}"
     assert wanted > len(packets.WAYS) * packets.SIZES
+
+
+@pytest.mark.parametrize("path", replay.PATHS)
+def test_datagrams_in_pieces_are_whole_again_behind_the_tunnels(trip, path):
+    for (service, device, inner, data, paths), frames in zip(trip.pieces, trip.sent_pieces[path]):
+        if path not in paths:
+            continue
+        seen = [trip.seen.packets.get(("good", trip.frames[frame]), []) for frame in frames]
+        unpacked = [packet for one in seen for packet in one if device == "lb" or packet[0] != "lb"]
+        if len(inner) > 1:
+            assert unpacked == [(device, piece) for piece in inner], service
+        else:
+            assert len(unpacked) == len(frames) == 2, service
+        assert trip.seen.datagrams.get(("good", trip.frames[frames[-1]])) == [data], service
 
 
 def test_no_checksum_or_header_was_wrong_to_the_kernels_eyes(trip):

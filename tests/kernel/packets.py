@@ -4,8 +4,8 @@
 import random
 
 from scapy.config import conf
-from scapy.layers.inet import IP, TCP, UDP, IPOption_NOP, IPOption_Timestamp
-from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, PadN
+from scapy.layers.inet import IP, TCP, UDP, IPOption_NOP, IPOption_Timestamp, fragment
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, PadN, fragment6
 from scapy.layers.l2 import Ether
 from scapy.layers.sctp import SCTP, SCTPChunkInit
 from scapy.packet import Raw
@@ -87,6 +87,24 @@ def clients():
     for service, (way, device4, device6) in WAYS.items():
         for packet in [*_ipv4(way), *_ipv6(way), *_sizes(way)]:
             yield service, device4 if isinstance(packet, IP) else device6, bytes(packet)
+
+
+def pieces():
+    """(service, device, packets' bytes, the datagram's payload, paths) of datagrams that travel in pieces: cut by the
+    client, and, last of a service, cut by the balancer because the tunnel leaves less room than the link."""
+    both = ("dpdk", "xdp")
+    for service, (way, device4, device6) in WAYS.items():
+        ports, data = dict(sport=43000, dport=PORT), _bytes(3000, way)
+        head4 = dict(src=f"198.51.100.{way + 1}", dst=f"203.0.113.{way}", flags=0)
+        head6 = dict(src=f"2001:db8:c::{way + 1:x}", dst=f"2001:db8:113::{way:x}")
+        whole4 = IP(**head4, id=0x4000 + way) / UDP(**ports) / Raw(data)
+        whole6 = IPv6(**head6) / IPv6ExtHdrFragment(id=way) / UDP(**ports) / Raw(data)
+        yield service, device4, [bytes(piece) for piece in fragment(whole4, 1200)], data, both
+        yield service, device6, [bytes(piece) for piece in fragment6(whole6, 1280)], data, both
+        if device4 != "lb":
+            full = _bytes(1500 - 28, way)
+            large = IP(**head4, id=0x5000 + way) / UDP(**ports) / Raw(full)
+            yield service, device4, [bytes(large)], full, ("dpdk",)
 
 
 def udp_checksum_of_zero(measured):
