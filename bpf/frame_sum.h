@@ -23,7 +23,10 @@ struct sum_piece {
 	uint32_t word[SUM_PIECE / 4 + 2]; /* the verifier counts a little too far */
 };
 
-/* A program stays on its CPU and is not entered again there while it sums. */
+/*
+ * A program stays on its CPU and is not entered again there while it sums. The name is like those of
+ * the balancer's other maps, which are pinned and removed by it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

@@ -27,7 +27,23 @@ struct lb_way {
 	bool port; /* link.port says which; else redirect to ifindex directly */
 };
 
-/* The kernel's answer for the outer destination; false when it has no complete one. */
+/* A router is on the way: the lookup has put its address in the place of the one asked for. */
+GW_INLINE bool lb_fib_off_link(const struct gw_backend *backend, const struct bpf_fib_lookup *fib)
+{
+	const uint32_t *wanted = (const uint32_t *)backend->outer_destination.bytes;
+	uint32_t differ = 0;
+
+	if (backend->family == GW_IPV4)
+		return fib->family != LB_AF_INET || fib->ipv4_dst != wanted[3];
+	for (int i = 0; i < 4; i++)
+		differ |= fib->ipv6_dst[i] ^ wanted[i];
+	return differ;
+}
+
+/*
+ * The kernel's answer for the outer destination; false when it has no complete one, or one that l2
+ * may not take.
+ */
 GW_INLINE bool lb_way_from_fib(
 	struct xdp_md *ctx, const struct gw_backend *backend, struct lb_way *way)
 {
@@ -43,6 +59,8 @@ GW_INLINE bool lb_way_from_fib(
 		__builtin_memcpy(fib.ipv6_dst, backend->outer_destination.bytes, 16);
 	}
 	if (bpf_fib_lookup(ctx, &fib, sizeof(fib), 0) != BPF_FIB_LKUP_RET_SUCCESS)
+		return false;
+	if (backend->encap == GW_ENCAP_L2 && lb_fib_off_link(backend, &fib))
 		return false;
 	__builtin_memcpy(way->link.destination_mac, fib.dmac, 6);
 	__builtin_memcpy(way->link.source_mac, fib.smac, 6);
@@ -65,7 +83,7 @@ GW_INLINE bool lb_heartbeat_stale(const struct gw_xdp_config *config)
 /* One of several ways, by the flow's hash. */
 GW_INLINE void lb_way_choose(uint64_t hash, struct gw_link *link)
 {
-	uint32_t index = link->port;
+	uint32_t index = gw_link_record(link);
 	const struct gw_paths *paths = bpf_map_lookup_elem(&gw_paths, &index);
 
 	*link = paths ? gw_link_load(&paths->link[gw_paths_bucket(hash)]) : (struct gw_link){};
@@ -76,9 +94,12 @@ GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *confi
 {
 	uint32_t port;
 
-	if (lb_heartbeat_stale(config) && lb_way_from_fib(ctx, backend, way))
-		return true;
+	/* What control left is tagged: the kernel's answer would not say so, and stays out. */
 	way->link = gw_link_load(&backend->link);
+	if (lb_heartbeat_stale(config) &&
+		(way->link.flags & GW_LINK_MULTIPATH || !gw_link_vlan(&way->link)) &&
+		lb_way_from_fib(ctx, backend, way))
+		return true;
 	if (way->link.flags & GW_LINK_MULTIPATH)
 		lb_way_choose(hash, &way->link);
 	port = way->link.port;

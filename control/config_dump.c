@@ -66,6 +66,7 @@ static json_t *interface_json(const struct gw_config_interface *interface, enum 
 	put(out, "vdev", text(interface->vdev));
 	if (path == GW_CONFIG_PATH_XDP)
 		put(out, "mode", text(gw_config_xdp_mode_name(interface->mode)));
+	put(out, "vlan", interface->vlan ? json_integer(interface->vlan) : NULL);
 	return out;
 }
 

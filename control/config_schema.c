@@ -44,6 +44,7 @@
 #define FLOW_TIMEOUT   .min = 1000, .max = GW_FLOW_TIMEOUT_MAX * 1000ull, .unit_ms = 1000
 #define LOCAL_PATH_MAX 4095
 #define MTU_MIN	       1280
+#define VLAN_MAX       4094
 
 static const struct config_word bools[] = {{"false", false, NULL}, {"true", true, NULL}};
 
@@ -71,7 +72,7 @@ static const struct config_key interface_keys[] = {
 	{"pci", config_read_pci, FIELD(gw_config_interface, pci), .min = 1, .max = 12},
 	{"vdev", config_read_text, FIELD(gw_config_interface, vdev), .min = 1, .max = TEXT_MAX},
 	{"mode", config_read_word, FIELD(gw_config_interface, mode), .words = WORDS(xdp_modes)},
-	{"vlan", .refused = NOT_YET},
+	{"vlan", config_read_number, FIELD(gw_config_interface, vlan), .min = 1, .max = VLAN_MAX},
 };
 
 /* A key that is there with a bad value has had its error. */

@@ -10,7 +10,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/ethtool.h>
 #include <linux/if_link.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +50,22 @@ static int read_mac(const char *interface, uint8_t mac[static 6])
 	if (!error)
 		memcpy(mac, request.ifr_hwaddr.sa_data, 6);
 	return error;
+}
+
+/* The card takes VLAN tags off, so that no XDP program sees which VLAN a frame came from. */
+static bool strips_tags(const char *interface)
+{
+	struct ethtool_value flags = {.cmd = ETHTOOL_GFLAGS};
+	struct ifreq request = {.ifr_data = (char *)&flags};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool strips;
+
+	if (fd < 0)
+		return false;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+	strips = !ioctl(fd, SIOCETHTOOL, &request) && flags.data & ETH_FLAG_RXVLAN;
+	close(fd);
+	return strips;
 }
 
 /* Who holds the hook: id and mode, 0 when nobody does. */
@@ -153,8 +171,9 @@ static int refuse_foreign(const struct gw_xdp_port *port, uint32_t id)
 	return -EBUSY;
 }
 
-static int attach_new(
-	const struct gw_xdp_object *object, const char *pin_dir, struct gw_xdp_port *port)
+/* `back`: an interface that was lost has returned; tags are then no reason to leave it idle. */
+static int attach_new(const struct gw_xdp_object *object, const char *pin_dir,
+	struct gw_xdp_port *port, bool back)
 {
 	char path[PATH_SIZE];
 	uint32_t id = 0;
@@ -163,6 +182,14 @@ static int attach_new(
 
 	if (!error && id)
 		return refuse_foreign(port, id);
+	if (strips_tags(port->name)) {
+		gw_log(back ? GW_LOG_WARNING : GW_LOG_ERROR,
+			"interface %s: it takes VLAN tags off before an XDP program sees them; let "
+			"it leave them: ethtool -K %s rxvlan off",
+			port->name, port->name);
+		if (!back)
+			return -EOPNOTSUPP;
+	}
 	fd = create_link(object->program, port);
 	if (fd == -EBUSY || fd == -EEXIST)
 		return query(port->ifindex, &id, &native) || !id ? fd : refuse_foreign(port, id);
@@ -185,8 +212,8 @@ static int attach_new(
 }
 
 /* Swaps the program of this build into the link that is there; another mode needs another link. */
-static int attach_port(
-	const struct gw_xdp_object *object, const char *pin_dir, struct gw_xdp_port *port)
+static int attach_port(const struct gw_xdp_object *object, const char *pin_dir,
+	struct gw_xdp_port *port, bool back)
 {
 	char path[PATH_SIZE];
 	bool native = false;
@@ -208,7 +235,7 @@ static int attach_port(
 				     "replaced: %s",
 				port->name, strerror(-error));
 	} else {
-		error = fd == -ENOENT ? attach_new(object, pin_dir, port) : fd;
+		error = fd == -ENOENT ? attach_new(object, pin_dir, port, back) : fd;
 	}
 	if (!error)
 		error = query(port->ifindex, &port->program_id, &port->native);
@@ -217,8 +244,10 @@ static int attach_port(
 
 static int find_port(const struct gw_config_interface *interface, struct gw_xdp_port *port)
 {
-	*port = (struct gw_xdp_port){
-		.ifindex = if_nametoindex(interface->name), .mode = interface->mode, .named = true};
+	*port = (struct gw_xdp_port){.ifindex = if_nametoindex(interface->name),
+		.mode = interface->mode,
+		.vlan = interface->vlan,
+		.named = true};
 	snprintf(port->name, sizeof(port->name), "%s", interface->name);
 	if (!port->ifindex || read_mac(port->name, port->mac)) {
 		gw_log_error("dataplane.interfaces: there is no interface \"%s\" here (ip link "
@@ -292,7 +321,7 @@ int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 	if (!error)
 		__atomic_store_n(&object->config->port_count, made.count, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < made.count && !error; i++)
-		error = attach_port(object, pin_dir, &made.port[i]);
+		error = attach_port(object, pin_dir, &made.port[i], false);
 	for (uint32_t i = 0; i < made.count && error; i++)
 		if (made.port[i].link_made)
 			release_link(link_path(path, pin_dir, made.port[i].name));
@@ -316,7 +345,7 @@ static void port_replaced(const struct gw_xdp_object *object, const char *pin_di
 		return;
 	}
 	if (read_mac(port->name, port->mac) || tell_port(object, index, port) ||
-		attach_port(object, pin_dir, port))
+		attach_port(object, pin_dir, port, true))
 		gw_log_error("interface %s is back, but the program is not on it", port->name);
 	else
 		gw_log_info("interface %s is back and has the program again", port->name);

@@ -14,6 +14,7 @@ struct gw_xdp_port {
 	uint32_t ifindex;
 	uint8_t mac[6];
 	bool native;
+	uint16_t vlan; /* id that service traffic leaves with here; 0: untagged */
 	uint32_t program_id;
 	enum gw_config_xdp_mode mode;
 	bool named;	/* by the configuration: our program is to be on it */
@@ -29,7 +30,8 @@ struct gw_xdp_ports {
  * Puts the program on every interface: into its pinned link where there is one, else by a new link.
  * The ports are written to the configuration map and to tx_ports in the file's order. Pinned links
  * of interfaces that the file no longer names are let go. All or nothing for links made here; logs
- * what is wrong. Returns 0 or -errno (-EBUSY: a foreign program).
+ * what is wrong. Returns 0 or -errno (-EBUSY: a foreign program; -EOPNOTSUPP: the interface takes
+ * VLAN tags off).
  */
 int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 	const struct gw_config_dataplane *dataplane, struct gw_xdp_ports *ports);

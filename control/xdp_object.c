@@ -216,11 +216,13 @@ static int map_all(struct gw_xdp_object *object)
 	object->spans = map_memory(object->skeleton->maps.gw_spans);
 	object->services = map_memory(object->skeleton->maps.gw_services);
 	object->backends = map_memory(object->skeleton->maps.gw_backends);
+	object->paths = map_memory(object->skeleton->maps.gw_paths);
 	object->flows = map_memory(object->skeleton->maps.gw_flows);
 	object->samples = map_memory(object->skeleton->maps.gw_flow_samples);
 	object->trace = map_memory(object->skeleton->maps.gw_trace);
 	if (!object->config || !object->spans || !object->services || !object->backends ||
-		!object->flows || !object->samples || !object->trace || !object->values)
+		!object->paths || !object->flows || !object->samples || !object->trace ||
+		!object->values)
 		return -ENOMEM;
 	object->bucket_count = bpf_map__max_entries(object->skeleton->maps.gw_flows);
 	return 0;
@@ -313,6 +315,7 @@ void gw_xdp_object_close(struct gw_xdp_object *object)
 	unmap_memory(object->spans, object->skeleton->maps.gw_spans);
 	unmap_memory(object->services, object->skeleton->maps.gw_services);
 	unmap_memory(object->backends, object->skeleton->maps.gw_backends);
+	unmap_memory(object->paths, object->skeleton->maps.gw_paths);
 	unmap_memory(object->flows, object->skeleton->maps.gw_flows);
 	unmap_memory(object->samples, object->skeleton->maps.gw_flow_samples);
 	unmap_memory(object->trace, object->skeleton->maps.gw_trace);

@@ -24,6 +24,7 @@ struct gw_xdp_object {
 	struct gw_span *spans; /* two halves of GW_MAX_SPANS */
 	struct gw_service *services;
 	struct gw_backend *backends;
+	struct gw_paths *paths; /* [GW_MAX_PATHS] */
 	struct gw_flow_bucket *flows;
 	struct gw_flow_sample *samples;
 	struct gw_xdp_trace *trace;

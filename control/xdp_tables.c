@@ -145,6 +145,7 @@ static void store_backends(
 	for (uint64_t i = 0; i < snapshot->data->backends.count; i++) {
 		struct gw_backend *live = &tables->object->backends[i], wanted = backends[i];
 		bool same = live->state != GW_BACKEND_FREE && live->family == wanted.family &&
+			    (live->encap == GW_ENCAP_L2) == (wanted.encap == GW_ENCAP_L2) &&
 			    !memcmp(&live->outer_destination, &wanted.outer_destination, 16);
 
 		/* What left stays as it is until settle, so that a packet on its way still finds

@@ -17,7 +17,7 @@ static const char usage[] =
 	"do;\n"
 	"until then every packet is the host's.\n"
 	"\n"
-	"  --port NAME[,kernel=IFNAME][,steer]\n"
+	"  --port NAME[,kernel=IFNAME][,vlan=N][,steer]\n"
 	"                     a port, by DPDK's name: 0000:01:00.0, net_af_packet0, net_af_xdp0 "
 	"...\n"
 	"                     kernel=IFNAME: the kernel interface whose routes and neighbours "
@@ -125,7 +125,7 @@ static int add_port(struct gw_args *args, const char *text)
 		return wrong("--port %s: there may be 16 ports at most", text);
 	if (gw_port_spec_parse(&args->port[args->port_count], text, &why)) {
 		fprintf(stderr, "guideway-dataplane: --port %s: %s\n", text, why);
-		return wrong("the form is --port NAME[,kernel=IFNAME]%s", "[,steer]");
+		return wrong("the form is --port NAME[,kernel=IFNAME][,vlan=N]%s", "[,steer]");
 	}
 	for (uint16_t i = 0; i < args->port_count; i++)
 		if (strcmp(args->port[i].name, args->port[args->port_count].name) == 0)

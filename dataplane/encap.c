@@ -159,9 +159,11 @@ static __rte_noinline void handle_too_big(struct gw_worker *worker, struct gw_bu
 static __rte_noinline struct gw_link choose_link(
 	const struct gw_engine *engine, struct gw_link link, uint64_t hash)
 {
-	if (link.port >= GW_MAX_PATHS)
+	uint32_t record = gw_link_record(&link);
+
+	if (record >= GW_MAX_PATHS)
 		return (struct gw_link){};
-	return gw_link_load(&engine->hops.paths[link.port].link[gw_paths_bucket(hash)]);
+	return gw_link_load(&engine->hops.paths[record].link[gw_paths_bucket(hash)]);
 }
 
 /* The verdict of one packet, and its frame as it leaves. The order of the drops is XDP's too. */

@@ -108,6 +108,7 @@ void gw_next_hop_drop(struct gw_next_hops *hops, uint32_t index)
 		*link = entry->chain;
 		gw_next_hop_store(hops, index, &(struct gw_link){});
 		entry->chain = hops->free;
+		entry->owner = 0;
 		hops->free = index;
 		__atomic_add_fetch(&hops->version, 1, __ATOMIC_RELEASE);
 	}

@@ -47,7 +47,7 @@ struct gw_hop_entry {
 struct gw_next_hops {
 	pthread_mutex_t lock;
 	struct gw_live_hop *live;   /* [GW_NEXT_HOPS_MAX] */
-	struct gw_paths *paths;	    /* [GW_MAX_PATHS], by link.port of a multipath link */
+	struct gw_paths *paths;	    /* [GW_MAX_PATHS], by gw_link_record of a multipath link */
 	struct gw_hop_entry *entry; /* [GW_NEXT_HOPS_MAX]; under lock */
 	uint32_t *bucket;	    /* hash heads; under lock */
 	uint32_t end;		    /* entries 1 … end-1 have been used; under lock */

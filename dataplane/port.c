@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DESCRIPTORS 1024
@@ -29,7 +30,18 @@ static int set_option(struct gw_port_spec *spec, const char *option, const char 
 		snprintf(spec->kernel, sizeof(spec->kernel), "%s", option + 7);
 		return 0;
 	}
-	*why = "the options are kernel=IFNAME and steer";
+	if (strncmp(option, "vlan=", 5) == 0) {
+		char *end;
+		unsigned long vlan = strtoul(option + 5, &end, 10);
+
+		if (option[5] < '0' || option[5] > '9' || *end || vlan < 1 || vlan > 4094) {
+			*why = "vlan= wants a number from 1 to 4094";
+			return -EINVAL;
+		}
+		spec->vlan = (uint16_t)vlan;
+		return 0;
+	}
+	*why = "the options are kernel=IFNAME, vlan=N and steer";
 	return -EINVAL;
 }
 
@@ -128,6 +140,7 @@ int gw_port_open(struct gw_port *port, const struct gw_port_spec *spec, uint16_t
 
 	memcpy(made.name, spec->name, sizeof(made.name));
 	memcpy(made.kernel, spec->kernel, sizeof(made.kernel));
+	made.vlan = spec->vlan;
 	if (rte_eth_dev_get_port_by_name(made.name, &made.ethdev) != 0) {
 		gw_log_error("port %s: DPDK knows no such device; give EAL a --vdev or -a for it",
 			made.name);

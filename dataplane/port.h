@@ -20,6 +20,7 @@ struct gw_port {
 	struct rte_ether_addr mac;
 	uint16_t index;	 /* in the order of --port; what gw_link.port means */
 	uint16_t ethdev; /* DPDK's port id */
+	uint16_t vlan;	 /* id that service traffic leaves with here; 0: untagged */
 	uint16_t mtu;	 /* written by the host thread when the link changes (atomic) */
 	uint16_t rx_queues;
 	uint16_t tx_queues;
@@ -32,10 +33,11 @@ struct gw_port {
 	bool link_up;	      /* written by the host thread (atomic) */
 };
 
-/* What --port says: NAME[,kernel=IFNAME][,steer]. */
+/* What --port says: NAME[,kernel=IFNAME][,vlan=N][,steer]. */
 struct gw_port_spec {
 	char name[GW_PORT_NAME_MAX];
 	char kernel[16];
+	uint16_t vlan;
 	bool steer;
 };
 

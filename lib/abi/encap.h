@@ -277,8 +277,8 @@ GW_INLINE struct gw_link gw_link_load(const struct gw_link *live)
 #ifndef GW_BPF
 /*
  * Writes a link under readers (gw_link_load), each half at once. The half with the flags goes last
- * when it says "resolved" and first when it takes that back, so that no reader trusts MACs that are
- * not there. One writer at a time.
+ * when it says "resolved", and first when it takes that back or names several ways, so that no
+ * reader trusts MACs that are not there. One writer at a time.
  */
 GW_INLINE void gw_link_store(struct gw_link *live, const struct gw_link *link)
 {

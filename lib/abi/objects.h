@@ -98,8 +98,9 @@ enum gw_encap {
  * a reader. `port` is an index: into tx_ports (XDP) or of the ethdev (DPDK). Bits 4 to 15 of flags
  * are the VLAN id that frames leave with, 0 for none.
  *
- * With GW_LINK_MULTIPATH there are several ways: `port` is then the index of a struct gw_paths, and
- * the MACs mean nothing.
+ * With GW_LINK_MULTIPATH there are several ways: those bits are then the index of a struct
+ * gw_paths, and all else means nothing. So a link becomes one of several ways by one write of one
+ * word.
  */
 #define GW_LINK_RESOLVED   0x0001
 #define GW_LINK_MULTIPATH  0x0002
@@ -114,6 +115,11 @@ struct gw_link {
 _Static_assert(sizeof(struct gw_link) == 16, "link layout");
 
 GW_INLINE uint16_t gw_link_vlan(const struct gw_link *link)
+{
+	return link->flags >> GW_LINK_VLAN_SHIFT;
+}
+
+GW_INLINE uint32_t gw_link_record(const struct gw_link *link)
 {
 	return link->flags >> GW_LINK_VLAN_SHIFT;
 }

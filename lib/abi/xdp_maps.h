@@ -15,7 +15,7 @@
  *	gw_counters   per-CPU array[1]  struct gw_counters
  *	gw_backend_traffic, gw_service_traffic   per-CPU array of struct gw_traffic
  *	gw_tx_ports   devmap            port index -> ifindex
- *	gw_paths      array             struct gw_paths, by link.port of a multipath link
+ *	gw_paths      array             struct gw_paths, by gw_link_record of a multipath link
  *	gw_fragments  LRU hash          struct gw_fragment_key -> struct gw_fragment_decision
  *
  * The plain arrays and the inner maps are mmapable: user space reads and writes them in place.

@@ -28,6 +28,8 @@ static int address_compare(const struct gw_address *a, const struct gw_address *
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
+_Static_assert(GW_WAYS_MAX == GW_ROUTE_PATHS, "each path of a route is a way");
+
 static void path_link(struct path *path)
 {
 	path->previous = NULL;
@@ -56,6 +58,7 @@ static void paths_free(struct gw_resolver *resolver, struct path *paths, uint32_
 static void target_free(struct gw_resolver *resolver, struct target *target)
 {
 	paths_free(resolver, target->paths, target->path_count);
+	free(target->ways);
 	free(target);
 }
 
@@ -70,57 +73,87 @@ static uint32_t address_spread(const struct gw_address *address)
 	return hash;
 }
 
-/* Fills in the answer by one path. Without its link the answer is as without a route. */
+/* The answer by one path. Without its link it is as without a route. */
 static void path_resolve(const struct gw_resolver *resolver, const struct target *target,
-	const struct path *path, struct gw_resolved *resolved)
+	const struct path *path, struct gw_way *way)
 {
 	const struct neighbour *neighbour = path->neighbour;
-	const struct gw_link_report *link = gw_resolver_link(resolver, neighbour->ifindex);
+	const struct gw_link_report *link = gw_resolver_link(resolver, neighbour->ifindex), *parent;
 
+	memset(way, 0, sizeof(*way)); /* compared whole */
+	way->state = GW_RESOLUTION_NO_ROUTE;
+	way->weight = path->weight;
+	memcpy(way->gateway, neighbour->address.bytes, 16);
+	way->on_link = !address_compare(&neighbour->address, &target->address);
+	way->ifindex = neighbour->ifindex;
 	if (!link || !link->up)
 		return;
-	resolved->state = GW_RESOLUTION_PENDING;
-	resolved->ifindex = neighbour->ifindex;
-	memcpy(resolved->gateway, neighbour->address.bytes, 16);
-	resolved->on_link = !address_compare(&neighbour->address, &target->address);
-	resolved->mtu = link->mtu;
+	way->state = GW_RESOLUTION_PENDING;
+	way->mtu = link->mtu;
 	if (target->route_mtu && target->route_mtu < link->mtu)
-		resolved->mtu = target->route_mtu;
+		way->mtu = target->route_mtu;
+	if (link->vlan) {
+		way->vlan = link->vlan;
+		way->ifindex = link->parent;
+		parent = gw_resolver_link(resolver, link->parent);
+		if (!parent || parent->vlan) /* a tag within a tag is more than a frame gets */
+			return;
+	}
 	if (!link->ethernet || !neighbour->has_mac)
 		return;
-	resolved->state = GW_RESOLUTION_DONE;
-	memcpy(resolved->source_mac, link->mac, 6);
-	memcpy(resolved->destination_mac, neighbour->mac, 6);
+	way->state = GW_RESOLUTION_DONE;
+	memcpy(way->source_mac, link->mac, 6);
+	memcpy(way->destination_mac, neighbour->mac, 6);
 }
 
-/* The best of the paths, beginning with the one that the address's hash names. */
-static void target_resolve(const struct gw_resolver *resolver, const struct target *target,
+/* The best of the ways, beginning with the one that the address's hash names. */
+static void target_resolve(const struct target *target, const struct gw_way *ways, uint32_t count,
 	struct gw_resolved *resolved)
 {
-	struct gw_resolved none = {.state = GW_RESOLUTION_NO_ROUTE};
-	uint32_t first =
-		target->path_count ? address_spread(&target->address) % target->path_count : 0;
+	uint32_t first = count ? address_spread(&target->address) % count : 0;
 
-	memcpy(none.address, target->address.bytes, 16);
-	*resolved = none;
-	for (uint32_t i = 0; i < target->path_count && resolved->state != GW_RESOLUTION_DONE; i++) {
-		struct gw_resolved other = none;
+	memset(resolved, 0, sizeof(*resolved));
+	memcpy(resolved->address, target->address.bytes, 16);
+	resolved->way.state = GW_RESOLUTION_NO_ROUTE;
+	for (uint32_t i = 0; i < count && resolved->way.state != GW_RESOLUTION_DONE; i++) {
+		const struct gw_way *other = &ways[(first + i) % count];
 
-		path_resolve(
-			resolver, target, &target->paths[(first + i) % target->path_count], &other);
-		if (other.state == GW_RESOLUTION_DONE || resolved->state == GW_RESOLUTION_NO_ROUTE)
-			*resolved = other;
+		if (other->state == GW_RESOLUTION_DONE ||
+			(other->state == GW_RESOLUTION_PENDING &&
+				resolved->way.state == GW_RESOLUTION_NO_ROUTE))
+			resolved->way = *other;
 	}
+}
+
+/* Keeps a copy of the ways for the answer; without memory there is only the best. */
+static void ways_keep(struct target *target, const struct gw_way *ways, uint32_t count)
+{
+	free(target->ways);
+	target->ways = count ? malloc(count * sizeof(*ways)) : NULL;
+	if (target->ways)
+		memcpy(target->ways, ways, count * sizeof(*ways));
+	target->resolved.ways = target->ways;
+	target->resolved.way_count = target->ways ? count : 0;
 }
 
 void gw_resolver_evaluate(struct gw_resolver *resolver, struct target *target)
 {
+	struct gw_way ways[GW_ROUTE_PATHS];
+	uint32_t count = target->path_count;
 	struct gw_resolved resolved;
 
-	target_resolve(resolver, target, &resolved);
-	if (target->reported && !memcmp(&resolved, &target->resolved, sizeof(resolved)))
+	for (uint32_t i = 0; i < count; i++)
+		path_resolve(resolver, target, &target->paths[i], &ways[i]);
+	target_resolve(target, ways, count, &resolved);
+	if (count < 2)
+		count = 0;
+	resolved.ways = target->ways;
+	resolved.way_count = count;
+	if (target->reported && !memcmp(&resolved, &target->resolved, sizeof(resolved)) &&
+		(!count || !memcmp(ways, target->ways, count * sizeof(*ways))))
 		return;
 	target->resolved = resolved;
+	ways_keep(target, ways, count);
 	target->reported = true;
 	resolver->change(resolver->owner, &target->resolved);
 }
@@ -154,6 +187,7 @@ static bool target_has_paths(const struct target *target, const struct gw_route 
 			path->has_gateway ? &path->gateway : &target->address;
 
 		if (target->paths[i].neighbour->ifindex != path->ifindex ||
+			target->paths[i].weight != path->weight ||
 			address_compare(&target->paths[i].neighbour->address, via))
 			return false;
 	}
@@ -176,6 +210,7 @@ static int target_set_route(
 		const struct gw_route_path *path = &route->paths[count];
 
 		paths[count].target = target;
+		paths[count].weight = path->weight;
 		paths[count].neighbour = gw_resolver_neighbour_hold(resolver, path->ifindex,
 			path->has_gateway ? &path->gateway : &target->address);
 		if (!paths[count].neighbour) {

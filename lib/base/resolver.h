@@ -17,8 +17,8 @@
  *
  * Meanwhile the last known MAC goes on being the answer; only when the kernel gives up is the
  * address unresolved. Entries that an administrator made permanent are used and left alone. Many
- * addresses behind one gateway share its probe. Of a multipath route one usable path is chosen by
- * the address, another one while that path is dead.
+ * addresses behind one gateway share its probe. Of a multipath route or a group of next-hop objects
+ * all ways are told, each with its state and weight, besides the one that is best for the address.
  *
  * No thread, no lock: the owner polls gw_resolver_fd, calls gw_resolver_process when it is readable
  * and gw_resolver_tick every GW_RESOLVER_TICK_MS. It lives in the network namespace it was opened
@@ -40,15 +40,29 @@ enum gw_resolution {
 	GW_RESOLUTION_DONE,
 };
 
-struct gw_resolved {
-	bool on_link;	     /* the gateway is the address itself: no router in between */
-	uint8_t address[16]; /* the tracked one; base/address.h */
+/* One way to an address: a route has one, a multipath route or a group of next hops several. */
+struct gw_way {
 	uint8_t gateway[16]; /* whose link-layer address it is: a router's, or the address itself */
 	enum gw_resolution state;
-	uint32_t ifindex; /* egress interface; 0 without a route */
+	uint32_t ifindex; /* egress interface, of a VLAN device its parent; 0 without a route */
 	uint32_t mtu;	  /* of the interface, or of the route where that is lower */
+	uint16_t vlan;	  /* id of the VLAN device that the route names; 0: none */
+	uint16_t weight;  /* among the ways, 1 to 256 */
 	uint8_t destination_mac[6];
 	uint8_t source_mac[6];
+	bool on_link; /* the gateway is the address itself: no router in between */
+	uint8_t reserved[3];
+};
+
+#define GW_WAYS_MAX 16
+
+struct gw_resolved {
+	uint8_t address[16]; /* the tracked one; base/address.h */
+	struct gw_way way;   /* the best of them */
+	/* All of them, in the kernel's order, when there are several. The resolver's; valid during
+	 * the callback, or until the next call of anything. */
+	const struct gw_way *ways;
+	uint32_t way_count; /* 0: `way` is all there is */
 };
 
 /*

@@ -15,6 +15,7 @@ struct path {
 	struct target *target;
 	struct neighbour *neighbour;
 	struct path *next, *previous; /* users of the same neighbour */
+	uint16_t weight;
 };
 
 struct target {
@@ -25,6 +26,7 @@ struct target {
 	bool answered; /* its route has been looked up, not yet evaluated */
 	bool reported; /* the callback knows of it */
 	struct path *paths;
+	struct gw_way *ways; /* resolved.ways */
 	struct gw_resolved resolved;
 };
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/rtnetlink.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if_arp.h>
@@ -97,6 +100,35 @@ static bool attribute_is_u32(const struct nlattr *attribute)
 	return mnl_attr_get_payload_len(attribute) == sizeof(uint32_t);
 }
 
+/* A VLAN device's id; 0 for any other kind. Only 802.1Q: frames can leave with one such tag. */
+static uint16_t link_vlan_parse(const struct nlattr *info)
+{
+	const struct nlattr *attribute, *data = NULL, *field;
+	bool vlan = false, tagged_8021q = true;
+	uint16_t id = 0;
+
+	mnl_attr_for_each_nested(attribute, info)
+	{
+		if (mnl_attr_get_type(attribute) == IFLA_INFO_KIND)
+			vlan = mnl_attr_get_payload_len(attribute) >= 4 &&
+			       !strncmp(mnl_attr_get_str(attribute), "vlan", 4);
+		else if (mnl_attr_get_type(attribute) == IFLA_INFO_DATA)
+			data = attribute;
+	}
+	if (!vlan || !data)
+		return 0;
+	mnl_attr_for_each_nested(field, data)
+	{
+		if (mnl_attr_get_payload_len(field) != sizeof(uint16_t))
+			continue;
+		if (mnl_attr_get_type(field) == IFLA_VLAN_ID)
+			id = mnl_attr_get_u16(field);
+		else if (mnl_attr_get_type(field) == IFLA_VLAN_PROTOCOL)
+			tagged_8021q = mnl_attr_get_u16(field) == htons(ETH_P_8021Q);
+	}
+	return tagged_8021q ? id : 0;
+}
+
 static void link_parse(const struct nlmsghdr *message, const struct gw_rtnetlink_sink *sink)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
@@ -122,6 +154,13 @@ static void link_parse(const struct nlmsghdr *message, const struct gw_rtnetlink
 		case IFLA_ADDRESS:
 			if (mnl_attr_get_payload_len(attribute) == 6)
 				memcpy(report.mac, mnl_attr_get_payload(attribute), 6);
+			break;
+		case IFLA_LINK:
+			if (attribute_is_u32(attribute))
+				report.parent = mnl_attr_get_u32(attribute);
+			break;
+		case IFLA_LINKINFO:
+			report.vlan = link_vlan_parse(attribute);
 			break;
 		case IFLA_MTU:
 			if (attribute_is_u32(attribute))
@@ -320,10 +359,9 @@ int gw_rtnetlink_read(struct gw_rtnetlink *netlink, const struct gw_rtnetlink_si
 }
 
 /* Adds one path from the attributes of a route or of one of its next hops. */
-static void path_add(struct gw_route *route, uint32_t ifindex, uint8_t family, uint8_t flags,
-	const struct nlattr *first, size_t length)
+static void path_add(struct gw_route *route, struct gw_route_path path, uint8_t family,
+	uint8_t flags, const struct nlattr *first, size_t length)
 {
-	struct gw_route_path path = {.ifindex = ifindex};
 	const struct nlattr *attr; /* the name libmnl's macro wants */
 	bool usable = !(flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN));
 
@@ -362,8 +400,10 @@ static void multipath_parse(struct gw_route *route, uint8_t family, const struct
 	int left = mnl_attr_get_payload_len(attribute);
 
 	for (; RTNH_OK(hop, left); left -= RTNH_ALIGN(hop->rtnh_len), hop = RTNH_NEXT(hop))
-		path_add(route, (uint32_t)hop->rtnh_ifindex, family, hop->rtnh_flags,
-			(const struct nlattr *)RTNH_DATA(hop),
+		path_add(route,
+			(struct gw_route_path){.ifindex = (uint32_t)hop->rtnh_ifindex,
+				.weight = (uint16_t)(hop->rtnh_hops + 1)},
+			family, hop->rtnh_flags, (const struct nlattr *)RTNH_DATA(hop),
 			(size_t)(hop->rtnh_len - RTNH_LENGTH(0)));
 }
 
@@ -397,7 +437,8 @@ static bool route_parse(const struct nlmsghdr *message, struct gw_route *route)
 		}
 	}
 	if (!route->path_count)
-		path_add(route, 0, info->rtm_family, (uint8_t)info->rtm_flags,
+		path_add(route, (struct gw_route_path){.weight = 1}, info->rtm_family,
+			(uint8_t)info->rtm_flags,
 			mnl_nlmsg_get_payload_offset(message, sizeof(*info)),
 			mnl_nlmsg_get_payload_len(message) - MNL_ALIGN(sizeof(*info)));
 	return object && !route->path_count;

@@ -13,11 +13,12 @@
 
 #include <net/if.h>
 
-#define GW_ROUTE_PATHS 8
+#define GW_ROUTE_PATHS 16
 
 struct gw_route_path {
 	uint32_t ifindex;
 	bool has_gateway;
+	uint16_t weight;	   /* 1 to 256 */
 	struct gw_address gateway; /* may be IPv6 for an IPv4 route (RFC 5549) */
 };
 
@@ -31,6 +32,8 @@ struct gw_route {
 struct gw_link_report {
 	uint32_t ifindex;
 	uint32_t mtu;
+	uint32_t parent; /* of a VLAN device: the link that its frames leave by, tagged */
+	uint16_t vlan;	 /* of a VLAN device: its id; 0: none */
 	bool gone;
 	bool up; /* administratively and by its carrier */
 	bool ethernet;

@@ -135,7 +135,7 @@ static const struct gw_resolved *resolved_of(const struct gw_resolver *resolver,
 /* The interfaces are numbered as they are made: "a0" is which index? */
 static bool leaves_by(const struct gw_resolved *resolved, const char *interface)
 {
-	return resolved->ifindex && resolved->ifindex == if_nametoindex(interface);
+	return resolved->way.ifindex && resolved->way.ifindex == if_nametoindex(interface);
 }
 
 static bool address_is(const uint8_t address[16], const char *text)
@@ -168,7 +168,7 @@ static bool is_now(const struct gw_resolver *resolver, const char *address,
 {
 	const struct gw_resolved *resolved = resolved_of(resolver, address);
 
-	return resolved->state == state && (!mac || mac_is(resolved->destination_mac, mac));
+	return resolved->way.state == state && (!mac || mac_is(resolved->way.destination_mac, mac));
 }
 
 /* Serves the resolver as a daemon does, until the condition holds. Returns the time it took, or -1
@@ -228,9 +228,9 @@ static void on_link_address_resolves_with_all_its_fields(void)
 
 	const struct gw_resolved *resolved = resolved_of(resolver, "10.9.0.2");
 	CU_ASSERT_TRUE(leaves_by(resolved, "a0"));
-	CU_ASSERT_EQUAL(resolved->mtu, 1400);
-	CU_ASSERT_TRUE(mac_is(resolved->source_mac, "02:00:00:00:0a:00"));
-	CU_ASSERT_TRUE(address_is(resolved->gateway, "10.9.0.2"));
+	CU_ASSERT_EQUAL(resolved->way.mtu, 1400);
+	CU_ASSERT_TRUE(mac_is(resolved->way.source_mac, "02:00:00:00:0a:00"));
+	CU_ASSERT_TRUE(address_is(resolved->way.gateway, "10.9.0.2"));
 	gw_resolver_close(resolver);
 }
 
@@ -245,8 +245,8 @@ static void ipv6_address_behind_a_gateway_resolves(void)
 		-1);
 	const struct gw_resolved *resolved = resolved_of(resolver, "2001:db8:77::9");
 	CU_ASSERT_TRUE(leaves_by(resolved, "a1"));
-	CU_ASSERT_EQUAL(resolved->mtu, 1300);
-	CU_ASSERT_TRUE(address_is(resolved->gateway, "fd09:1::2"));
+	CU_ASSERT_EQUAL(resolved->way.mtu, 1300);
+	CU_ASSERT_TRUE(address_is(resolved->way.gateway, "fd09:1::2"));
 	gw_resolver_close(resolver);
 }
 
@@ -296,8 +296,9 @@ static void routes_that_lead_nowhere_are_no_route(void)
 	struct gw_resolver *resolver = resolver_new();
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
 		track_one(resolver, nowhere[i]);
-		CU_ASSERT_EQUAL(resolved_of(resolver, nowhere[i])->state, GW_RESOLUTION_NO_ROUTE);
-		CU_ASSERT_EQUAL(resolved_of(resolver, nowhere[i])->ifindex, 0);
+		CU_ASSERT_EQUAL(
+			resolved_of(resolver, nowhere[i])->way.state, GW_RESOLUTION_NO_ROUTE);
+		CU_ASSERT_EQUAL(resolved_of(resolver, nowhere[i])->way.ifindex, 0);
 	}
 	gw_resolver_close(resolver);
 }
@@ -373,7 +374,7 @@ static void missing_neighbour_is_found_within_a_second_of_appearing(void)
 	struct gw_resolver *resolver = resolver_new();
 	track_one(resolver, "10.9.0.50");
 	CU_ASSERT_EQUAL(wait_for(resolver, 4500, "10.9.0.50", GW_RESOLUTION_DONE, NULL), -1);
-	CU_ASSERT_EQUAL(resolved_of(resolver, "10.9.0.50")->state, GW_RESOLUTION_PENDING);
+	CU_ASSERT_EQUAL(resolved_of(resolver, "10.9.0.50")->way.state, GW_RESOLUTION_PENDING);
 	run_there("ip addr add 10.9.0.50/24 dev b0");
 	int64_t took =
 		wait_for(resolver, 1500, "10.9.0.50", GW_RESOLUTION_DONE, "02:00:00:00:0b:00");
@@ -479,7 +480,7 @@ static void multipath_route_spreads_and_survives_a_dead_path(void)
 	for (int i = 0; i < 32; i++) {
 		const struct gw_resolved *resolved = gw_resolver_get(resolver, addresses[i]);
 
-		CU_ASSERT_EQUAL(resolved->state, GW_RESOLUTION_DONE);
+		CU_ASSERT_EQUAL(resolved->way.state, GW_RESOLUTION_DONE);
 		by_link[leaves_by(resolved, "a1")]++;
 	}
 	CU_ASSERT_TRUE(by_link[0] >= 4 && by_link[1] >= 4);
@@ -488,9 +489,90 @@ static void multipath_route_spreads_and_survives_a_dead_path(void)
 	for (int i = 0; i < 32; i++) {
 		const struct gw_resolved *resolved = gw_resolver_get(resolver, addresses[i]);
 
-		CU_ASSERT_EQUAL(resolved->state, GW_RESOLUTION_DONE);
+		CU_ASSERT_EQUAL(resolved->way.state, GW_RESOLUTION_DONE);
 		CU_ASSERT_TRUE(leaves_by(resolved, "a1"));
 	}
+	gw_resolver_close(resolver);
+}
+
+static void expect_ways(const struct gw_resolver *resolver, const char *const gateways[2],
+	const uint16_t weights[2], const enum gw_resolution states[2])
+{
+	const struct gw_resolved *resolved = resolved_of(resolver, "198.51.100.9");
+
+	CU_ASSERT_EQUAL_FATAL(resolved->way_count, 2);
+	for (int i = 0; i < 2; i++) {
+		const struct gw_way *way = &resolved->ways[i];
+
+		CU_ASSERT_TRUE(address_is(way->gateway, gateways[i]));
+		CU_ASSERT_EQUAL(way->weight, weights[i]);
+		CU_ASSERT_EQUAL(way->state, states[i]);
+		CU_ASSERT_FALSE(way->on_link);
+	}
+}
+
+#define BOTH_DONE ((const enum gw_resolution[2]){GW_RESOLUTION_DONE, GW_RESOLUTION_DONE})
+
+static void all_ways_of_a_multipath_route_are_told_with_weights_and_states(void)
+{
+	static const char *const gateways[] = {"10.9.0.2", "10.9.1.2"};
+	static const uint16_t weights[] = {3, 1}, changed[] = {1, 5};
+
+	network_make();
+	run_here("ip route add 198.51.100.0/24 nexthop via 10.9.0.2 weight 3 nexthop via 10.9.1.2");
+	struct gw_resolver *resolver = resolver_new();
+	track_one(resolver, "198.51.100.9");
+	serve(resolver, "198.51.100.9", 300);
+	expect_ways(resolver, gateways, weights, BOTH_DONE);
+	run_here("ip route replace 198.51.100.0/24 nexthop via 10.9.0.2 "
+		 "nexthop via 10.9.1.2 weight 5");
+	serve(resolver, "198.51.100.9", 300);
+	expect_ways(resolver, gateways, changed, BOTH_DONE);
+	run_there("ip addr del 10.9.0.2/24 dev b0");
+	serve(resolver, "198.51.100.9", 6000);
+	expect_ways(resolver, gateways, changed,
+		(const enum gw_resolution[2]){GW_RESOLUTION_PENDING, GW_RESOLUTION_DONE});
+	run_here("ip route replace 198.51.100.0/24 via 10.9.1.2");
+	serve(resolver, "198.51.100.9", 300);
+	CU_ASSERT_EQUAL(resolved_of(resolver, "198.51.100.9")->way_count, 0);
+	gw_resolver_close(resolver);
+}
+
+static void the_ways_of_a_group_of_next_hop_objects_are_followed(void)
+{
+	static const char *const gateways[] = {"10.9.0.2", "10.9.1.2"};
+
+	network_make();
+	run_here("ip nexthop add id 1 via 10.9.0.2 dev a0 && "
+		 "ip nexthop add id 2 via 10.9.1.2 dev a1 && "
+		 "ip nexthop add id 9 group 1,2/2,7 && ip route add 198.51.100.0/24 nhid 9");
+	struct gw_resolver *resolver = resolver_new();
+	track_one(resolver, "198.51.100.9");
+	serve(resolver, "198.51.100.9", 300);
+	expect_ways(resolver, gateways, (const uint16_t[2]){2, 7}, BOTH_DONE);
+	run_here("ip nexthop replace id 9 group 1,4/2,2");
+	serve(resolver, "198.51.100.9", 300);
+	expect_ways(resolver, gateways, (const uint16_t[2]){4, 2}, BOTH_DONE);
+	run_here("ip nexthop replace id 9 group 2");
+	serve(resolver, "198.51.100.9", 300);
+	CU_ASSERT_EQUAL(resolved_of(resolver, "198.51.100.9")->way_count, 0);
+	CU_ASSERT_TRUE(leaves_by(resolved_of(resolver, "198.51.100.9"), "a1"));
+	gw_resolver_close(resolver);
+}
+
+static void ipv6_multipath_routes_have_ways_too(void)
+{
+	network_make();
+	run_here("ip -6 route add 2001:db8:9::/48 nexthop via fd09::2 dev a0 weight 2 "
+		 "nexthop via fd09:1::2 dev a1 weight 3");
+	struct gw_resolver *resolver = resolver_new();
+	track_one(resolver, "2001:db8:9::1");
+	serve(resolver, "2001:db8:9::1", 300);
+	const struct gw_resolved *resolved = resolved_of(resolver, "2001:db8:9::1");
+	CU_ASSERT_EQUAL_FATAL(resolved->way_count, 2);
+	CU_ASSERT_EQUAL(resolved->ways[0].weight + resolved->ways[1].weight, 5);
+	CU_ASSERT_EQUAL(resolved->ways[0].state, GW_RESOLUTION_DONE);
+	CU_ASSERT_EQUAL(resolved->ways[1].state, GW_RESOLUTION_DONE);
 	gw_resolver_close(resolver);
 }
 
@@ -594,6 +676,9 @@ static const struct gw_test tests[] = {
 	GW_TEST(route_change_is_followed),
 	GW_TEST(link_without_carrier_is_no_route_until_it_is_back),
 	GW_TEST(multipath_route_spreads_and_survives_a_dead_path),
+	GW_TEST(all_ways_of_a_multipath_route_are_told_with_weights_and_states),
+	GW_TEST(the_ways_of_a_group_of_next_hop_objects_are_followed),
+	GW_TEST(ipv6_multipath_routes_have_ways_too),
 	GW_TEST(thousands_of_addresses_cost_one_probe),
 	GW_TEST(lost_reports_are_made_good),
 	GW_TEST(a_set_given_again_is_no_news_and_an_empty_one_is_taken),

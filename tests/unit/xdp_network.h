@@ -51,13 +51,14 @@ static void network_make(void)
 
 	shell("ip link set lo up");
 	for (int i = 1; i <= 2; i++) {
-		char command[256];
+		char command[320];
 
 		snprintf(command, sizeof(command),
 			"ip link add eth%d type veth peer name wire%d && "
 			"ip link set eth%d address 02:00:00:00:00:0b && "
+			"ethtool -K eth%d rxvlan off && "
 			"ip link set eth%d up && ip link set wire%d up",
-			i, i, i, i, i);
+			i, i, i, i, i, i);
 		shell(command);
 	}
 	shell("ip address add 10.82.0.11/24 dev eth1");

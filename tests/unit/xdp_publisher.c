@@ -470,11 +470,25 @@ static void an_interface_that_is_missing_is_named_and_nothing_is_left(void)
 	control_stop(&control);
 }
 
+static void an_interface_that_takes_vlan_tags_off_is_refused_with_the_command(void)
+{
+	struct control control;
+
+	shell("ethtool -K eth1 rxvlan on");
+	CU_ASSERT_EQUAL(control_open(&control, ON_ETH1), -EOPNOTSUPP);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "ethtool -K eth1 rxvlan off"));
+	CU_ASSERT_EQUAL(program_on("eth1"), 0);
+	CU_ASSERT_FALSE(pinned("gw_flows"));
+	control_stop(&control);
+	shell("ethtool -K eth1 rxvlan off");
+}
+
 static void an_interface_with_a_dot_in_its_name_can_be_pinned(void)
 {
 	struct control control;
 
-	shell("ip link add eth3.5 type veth peer name wire3 && ip link set eth3.5 up");
+	shell("ip link add eth3.5 type veth peer name wire3 && "
+	      "ethtool -K eth3.5 rxvlan off && ip link set eth3.5 up");
 	control_start(&control, ON_DOT);
 	CU_ASSERT_NOT_EQUAL(program_on("eth3.5"), 0);
 	control_stop(&control);
@@ -567,6 +581,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(an_interface_that_comes_back_gets_the_program_again),
 	GW_TEST(a_changed_mac_of_ours_is_taken_up),
 	GW_TEST(an_interface_that_is_missing_is_named_and_nothing_is_left),
+	GW_TEST(an_interface_that_takes_vlan_tags_off_is_refused_with_the_command),
 	GW_TEST(an_interface_with_a_dot_in_its_name_can_be_pinned),
 	GW_TEST(pinned_maps_of_another_abi_are_refused_and_go_on),
 	GW_TEST(a_change_of_mode_attaches_anew),

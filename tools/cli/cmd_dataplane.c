@@ -60,18 +60,20 @@ static void word_add(json_t *words, const char *format, ...)
 static void interface_add(const struct gw_config_interface *interface, size_t number,
 	const char *steer, json_t *ours, json_t *eal)
 {
+	char vlan[16] = "";
+
+	if (interface->vlan)
+		snprintf(vlan, sizeof(vlan), ",vlan=%u", interface->vlan);
+	word_add(ours, "--port");
 	if (interface->pci) {
-		word_add(ours, "--port");
-		word_add(ours, "%s", interface->pci);
+		word_add(ours, "%s%s", interface->pci, vlan);
 		word_add(eal, "-a");
 		word_add(eal, "%s", interface->pci);
 	} else if (interface->vdev) {
-		word_add(ours, "--port");
-		word_add(ours, "%.*s", (int)strcspn(interface->vdev, ","), interface->vdev);
+		word_add(ours, "%.*s%s", (int)strcspn(interface->vdev, ","), interface->vdev, vlan);
 		word_add(eal, "--vdev=%s", interface->vdev);
 	} else {
-		word_add(ours, "--port");
-		word_add(ours, "net_af_xdp%zu,kernel=%s,steer", number, interface->name);
+		word_add(ours, "net_af_xdp%zu,kernel=%s%s,steer", number, interface->name, vlan);
 		word_add(eal, "--vdev=net_af_xdp%zu,iface=%s,xdp_prog=%s", number, interface->name,
 			steer);
 	}
