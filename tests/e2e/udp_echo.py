@@ -19,14 +19,14 @@ PORT = 7
 IP_PKTINFO = 8
 
 
-def server_socket(family):
+def server_socket(family, port=PORT):
     sock = socket.socket(family, socket.SOCK_DGRAM)
     if family == socket.AF_INET6:
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
     else:
         sock.setsockopt(socket.IPPROTO_IP, IP_PKTINFO, 1)
-    sock.bind(("", PORT))
+    sock.bind(("", port))
     return sock
 
 
