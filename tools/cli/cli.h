@@ -163,6 +163,7 @@ int cmd_completion(struct cli *cli, int count, char **words);
 int cmd_doctor(struct cli *cli, int count, char **words);
 int cmd_setup(struct cli *cli, int count, char **words);
 int cmd_top(struct cli *cli, int count, char **words);
+int cmd_bundle(struct cli *cli, int count, char **words);
 int cmd_events(struct cli *cli, int count, char **words);
 int cmd_node_drain(struct cli *cli, int count, char **words);
 int cmd_node_undrain(struct cli *cli, int count, char **words);

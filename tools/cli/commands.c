@@ -82,6 +82,9 @@ const struct cli_command cli_commands[] = {
 		"the commands that doctor advises; --apply runs them"},
 	{NULL, "top", "", 0, 0, CLI_SOCKET | CLI_JSON | CLI_ONCE | CLI_INTERVAL, cmd_top,
 		"services and backends with their rates, live; --once for one look as text"},
+	{NULL, "bundle", "", 0, 0, CLI_SOCKET | CLI_CONFIG | CLI_OUTPUT, cmd_bundle,
+		"one file for an incident report: status, tables, events, drops, doctor, no "
+		"secrets"},
 	{NULL, "dataplane-args", "", 0, 0, CLI_CONFIG | CLI_STEER | CLI_JSON, cmd_dataplane_args,
 		"the arguments for guideway-dataplane that the file asks for"},
 	{NULL, "completion", "", 0, 0, 0, cmd_completion,

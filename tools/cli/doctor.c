@@ -102,7 +102,7 @@ static int examine(struct cli *cli, struct doctor *doctor, struct gw_config **co
 	if (ret)
 		return ret;
 	ret = gw_config_load(path, 0, config, &errors);
-	if (ret)
+	if (ret && !cli->quiet)
 		gw_config_errors_print(&errors, stderr);
 	gw_config_errors_free(&errors);
 	if (ret)
@@ -178,6 +178,20 @@ static int report_print(const struct cli *cli, const struct doctor *doctor)
 			doctor->config->files[0], findings);
 	}
 	return ret ? ret : findings ? CLI_FAILED : CLI_DONE;
+}
+
+int doctor_report(struct cli *cli, json_t **out)
+{
+	struct gw_config *config = NULL;
+	struct doctor doctor;
+	int ret = examine(cli, &doctor, &config);
+
+	if (ret)
+		return ret;
+	*out = report_json(&doctor, findings_count(doctor.looks));
+	json_decref(doctor.looks);
+	gw_config_free(config);
+	return CLI_DONE;
 }
 
 int cmd_doctor(struct cli *cli, int count, char **words)

@@ -32,6 +32,11 @@ struct doctor {
 	size_t interface_count;
 };
 
+struct cli;
+
+/* What `doctor --json` prints; an exit status. */
+int doctor_report(struct cli *cli, json_t **out);
+
 /* Looks at everything; the list is in doctor->looks. */
 void doctor_look(struct doctor *doctor);
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`guideway flow list` and waiting for a drain, with real connections."""
+"""`guideway flow list`, waiting for a drain, and the bundle, with real connections."""
 
 import json
+import os
 import subprocess
+import tarfile
 import time
 
 import pytest
@@ -132,3 +134,35 @@ def test_drain_wait_returns_when_the_flows_have_ended(lab, connect):
     finally:
         lab.run("lb1", ["guideway", "override", "clear", "--all"])
         connections.close()
+
+
+def bundle_read(path):
+    with tarfile.open(path) as archive:
+        names = archive.getnames()
+        assert len({name.split("/")[0] for name in names}) == 1
+        return {name.split("/")[1]: archive.extractfile(name).read().decode() for name in names}
+
+
+def test_a_bundle_has_what_an_incident_report_needs_and_no_secret(lab, tmp_path):
+    path = tmp_path / "out.tar.gz"
+    status, out, err = lab.run("lb1", ["guideway", "bundle", "--output", str(path)])
+    assert (status, out, err) == (0, f"{path}\n", "")
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    files = bundle_read(path)
+    for name in ("status", "config", "services", "backends", "pools", "drops", "events", "doctor", "flows"):
+        assert json.loads(files[f"{name}.json"]), name
+    assert "guideway " in files["versions.txt"] and "missing.json" not in files
+    assert json.loads(files["events.json"])[0]["number"] == 1
+    assert lab.run("lb1", ["guideway", "bundle", "--output", str(path)])[0] == 1  # never over another file
+
+
+def test_a_bundle_without_a_daemon_has_the_rest(lab, tmp_path):
+    path = tmp_path / "out.tar.gz"
+    config = lab.config_path(lab.plan.node("lb1"))
+    status, _, err = lab.run(
+        "lb1", ["guideway", "bundle", "--socket", "/nonexistent", "--config", config, "--output", str(path)]
+    )
+    assert status == 0 and "without status.json" in err
+    files = bundle_read(path)
+    assert set(files) == {"versions.txt", "doctor.json", "missing.json"}
+    assert "status.json" in json.loads(files["missing.json"])
