@@ -185,7 +185,7 @@ static bool precondition_check(struct gw_daemon *daemon, const struct gw_api_rou
 static bool call_check(struct gw_api_entry *entry, const struct gw_api_route *route,
 	const struct api_call *call, struct gw_http_reply *reply)
 {
-	if (!api_caller_may(call, route, entry->door, reply))
+	if (!api_caller_may(entry->daemon, call, route, entry->door, reply))
 		return false;
 	if (call->request->oversized) {
 		api_error(reply, 413, "%s %s takes at most %zu bytes", route->method, route->path,

@@ -89,16 +89,20 @@ bool api_caller_find(struct gw_daemon *daemon, enum gw_door door,
 	return true;
 }
 
-static bool pool_allowed(const struct gw_config_token *token, const char *pool)
+/* A part of a pool (health by service address) is its pool's. */
+static bool pool_allowed(
+	const struct gw_daemon *daemon, const struct gw_config_token *token, const char *name)
 {
+	const struct gw_build_pool *pool = gw_build_pool_find(daemon->build, name);
+
 	for (size_t i = 0; i < token->pool_count; i++)
-		if (!strcmp(token->pools[i], pool))
+		if (!strcmp(token->pools[i], pool ? pool->base : name))
 			return true;
 	return false;
 }
 
-bool api_caller_may(const struct api_call *call, const struct gw_api_route *route,
-	enum gw_door door, struct gw_http_reply *reply)
+bool api_caller_may(const struct gw_daemon *daemon, const struct api_call *call,
+	const struct gw_api_route *route, enum gw_door door, struct gw_http_reply *reply)
 {
 	const struct api_caller *caller = &call->caller;
 
@@ -113,7 +117,7 @@ bool api_caller_may(const struct api_call *call, const struct gw_api_route *rout
 		return false;
 	}
 	if (caller->scope == GW_CONFIG_SCOPE_DRAIN && route->scope == GW_CONFIG_SCOPE_DRAIN &&
-		!pool_allowed(caller->token, call->words[0])) {
+		!pool_allowed(daemon, caller->token, call->words[0])) {
 		api_error(reply, 403, "%s may drain in other pools, not in \"%s\"", caller->name,
 			call->words[0]);
 		return false;

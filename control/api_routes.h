@@ -29,8 +29,8 @@ struct api_call {
 bool api_caller_find(struct gw_daemon *daemon, enum gw_door door,
 	const struct gw_http_request *request, struct api_caller *caller);
 /* False after an error was answered. */
-bool api_caller_may(const struct api_call *call, const struct gw_api_route *route,
-	enum gw_door door, struct gw_http_reply *reply);
+bool api_caller_may(const struct gw_daemon *daemon, const struct api_call *call,
+	const struct gw_api_route *route, enum gw_door door, struct gw_http_reply *reply);
 
 /* api_audit.c: a change was asked for and answered. */
 void api_audit(

@@ -148,6 +148,19 @@ def test_rules_and_dashboard_name_metrics_that_exist(lab):
         assert used - names - recorded == set(), expression
 
 
+def test_the_page_has_every_metric_with_its_labels(lab):
+    with open(f"{ROOT}/docs/metrics.md", encoding="utf-8") as stream:
+        told = {name: set(labels.split(", ")) - {""} for name, labels in re.findall(r"^\| `(\w+)` \| ([^|]*) \|", stream.read(), re.M)}
+    counted = scrape(lab)
+    served = {}
+    for name, labels in counted.samples:
+        family = name if name in counted.types else re.sub("_(bucket|sum|count)$", "", name)
+        served.setdefault(family, set()).update({label for label, _ in labels} - {"le"})
+    assert {name: told.get(name) for name in served} == served
+    if lab.options.port.path == "dpdk":
+        assert set(told) - set(served) == {"guideway_api_certificate_expiry_timestamp_seconds"}
+
+
 def falls(before, after):
     """Counters that are smaller than they were."""
     return {key: (before[key], value) for key, value in after.items() if value < before.get(key, 0)}
