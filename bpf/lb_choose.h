@@ -100,6 +100,38 @@ GW_INLINE uint32_t gw_choose_insert(const struct gw_choose *in, struct gw_flow_b
 }
 
 /*
+ * The backend of a tracked flow that may keep it, or GW_NONE. Nothing changes: for packets that are
+ * about a flow and not of it.
+ */
+GW_INLINE uint32_t gw_choose_tracked(
+	const struct gw_choose *in, const struct gw_choose_ops *ops, const void *path)
+{
+	uint32_t bucket = in->place.bucket;
+
+#pragma GCC unroll 2
+	for (int i = 0; i < 2; i++) {
+		struct gw_flow_bucket *at = ops->bucket_at(path, bucket);
+		const uint64_t *tracked = at ? gw_choose_find(at, in->place.tag) : NULL;
+		uint64_t word;
+
+		if (!at)
+			break;
+		if (tracked) {
+			word = *(const volatile uint64_t *)tracked;
+			return gw_flow_tag(word) == in->place.tag &&
+					       !gw_flow_expired(word, in->now, in->timeouts) &&
+					       gw_choose_keeps(in, word, ops, path)
+				       ? gw_flow_backend(word)
+				       : GW_NONE;
+		}
+		if (gw_flow_bucket_has_empty(at))
+			break;
+		bucket = gw_flow_other_bucket(in->place.bucket, in->place.tag);
+	}
+	return GW_NONE;
+}
+
+/*
  * Chooses and remembers. Fills *out and returns GW_CHOOSE_OK, or returns GW_DROP_NO_BACKEND with
  * nothing remembered.
  */

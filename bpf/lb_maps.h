@@ -6,6 +6,7 @@
 #pragma once
 
 #include "abi/flow_sample.h"
+#include "abi/icmp.h"
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "lb_choose.h"
@@ -136,6 +137,41 @@ struct {
 	__type(value, struct gw_xdp_trace);
 } gw_trace SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gw_address);
+	__type(value, struct gw_endpoint);
+} gw_endpoints SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct gw_address);
+	__type(value, __u64);
+} gw_path_mtus SEC(".maps");
+
+/* Too-big answers of this node (abi/limit.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} gw_limit SEC(".maps");
+
+/* Room for what does not fit the stack; one packet's use at a time. */
+struct lb_scratch {
+	uint8_t bytes[GW_ICMP_QUOTE_ROOM];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lb_scratch);
+} lb_scratch_map SEC(".maps");
+
 /* CLOCK_MONOTONIC in nanoseconds, a tick coarse; or the replay's clock. */
 GW_INLINE uint64_t lb_now_ns(const struct gw_xdp_config *config)
 {
@@ -144,6 +180,57 @@ GW_INLINE uint64_t lb_now_ns(const struct gw_xdp_config *config)
 	if (!(config->flags & GW_XDP_CLOCK_STOPPED))
 		ns += bpf_ktime_get_coarse_ns();
 	return ns;
+}
+
+GW_INLINE uint32_t lb_seconds(const struct gw_xdp_config *config)
+{
+	return (uint32_t)(lb_now_ns(config) / 1000000000ull);
+}
+
+GW_INLINE struct gw_xdp_config *lb_config(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&gw_config, &zero);
+}
+
+/* The ingress port's MAC, 6 bytes; NULL when it is not known. */
+GW_INLINE const uint8_t *lb_mac(const struct xdp_md *ctx, const struct gw_xdp_config *config)
+{
+	uint32_t ports = config->port_count;
+
+	for (uint32_t i = 0; i < GW_XDP_MAX_PORTS && i < ports; i++) {
+		const uint8_t *mac = config->port_mac[i];
+
+		if (config->port_ifindex[i] == ctx->ingress_ifindex)
+			return *(const uint64_t *)mac ? mac : NULL;
+	}
+	return NULL;
+}
+
+GW_INLINE bool lb_mac_same(const uint8_t *a, const uint8_t *b)
+{
+	return *(const uint32_t *)a == *(const uint32_t *)b &&
+	       *(const uint16_t *)(a + 4) == *(const uint16_t *)(b + 4);
+}
+
+GW_INLINE struct lb_scratch *lb_scratch(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&lb_scratch_map, &zero);
+}
+
+GW_INLINE const struct gw_vip *lb_vip_find(
+	const struct gw_xdp_config *config, const struct gw_address *address)
+{
+	const struct gw_vip *vip = bpf_map_lookup_elem(&gw_vips, address);
+	struct gw_vip_key key = {.prefix_length = 128};
+
+	if (vip || !(config->flags & GW_XDP_HAVE_TRIE))
+		return vip;
+	key.address = *address;
+	return bpf_map_lookup_elem(&gw_vip_trie, &key);
 }
 
 GW_INLINE const struct gw_span *lb_span_at(const void *path, uint32_t index)

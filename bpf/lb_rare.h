@@ -7,3 +7,4 @@
 #include "lb_fragment.h"
 #include "lb_icmp.h"
 #include "lb_too_big.h"
+#include "lb_unclaimed.h"

@@ -10,6 +10,7 @@
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "lb_maps.h"
+#include "lb_path_mtu.h"
 #include "lb_state.h"
 #include "lb_sum.h"
 
@@ -201,6 +202,9 @@ GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_
 	if (length > wanted && bpf_xdp_adjust_tail(ctx, (int)(wanted - length)))
 		return GW_DROP_MALFORMED;
 	if (!gw_encap_plain(backend, link)) {
+		/* Nobody reads it again; what was in it the verifier need not tell apart till here.
+		 */
+		state->packet.key = (struct gw_flow_key){};
 		state->link = *link;
 		return lb_encapsulate_other(ctx, state);
 	}
@@ -217,13 +221,13 @@ GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_
  * Sends the packet of the state, a frame of `length` bytes, to the backend. Returns LB_OK with the
  * XDP action in state->action, or the enum gw_drop.
  */
-GW_INLINE int lb_send(struct xdp_md *ctx, const struct gw_xdp_config *config,
-	struct lb_state *state, uint32_t length, const struct gw_backend *backend)
+GW_INLINE int lb_send(struct xdp_md *ctx, struct gw_xdp_config *config, struct lb_state *state,
+	uint32_t length, const struct gw_backend *backend)
 {
 	struct lb_way way = {};
 	int result;
 
-	if (gw_encap_too_big(&state->packet, backend, backend->mtu))
+	if (gw_encap_too_big(&state->packet, backend, lb_egress_mtu(config, backend)))
 		return GW_DROP_TOO_BIG;
 	if (!lb_way_find(ctx, config, backend, state->hash, &way))
 		return GW_DROP_NO_NEIGHBOUR;

@@ -7,7 +7,7 @@
  *
  *	LB_OK         go on: the state names service, backend and hash, the packet goes there
  *	LB_HOST       the host's, untouched
- *	LB_REPLY      the frame has become our answer; state->action sends it
+ *	LB_REPLY      the frame has become our answer and goes back where it came from
  *	LB_CONSUMED   ours, and at its end
  *	from 0        the enum gw_drop
  */
@@ -16,12 +16,14 @@
 #include "abi/parse.h"
 #include "lb_choose.h"
 
-#define LB_OK	    (-1)
-#define LB_HOST	    (-2)
-#define LB_ICMP	    (-3) /* from the parser: lb_icmp takes over */
-#define LB_LATE	    (-4) /* from the parser: lb_fragment takes over */
-#define LB_REPLY    (-5)
-#define LB_CONSUMED (-6)
+#define LB_OK	     (-1)
+#define LB_HOST	     (-2)
+#define LB_ICMP	     (-3) /* from the parser: lb_icmp takes over */
+#define LB_LATE	     (-4) /* from the parser: lb_fragment takes over */
+#define LB_REPLY     (-5)
+#define LB_CONSUMED  (-6)
+#define LB_QUOTED    (-7) /* from lb_icmp: lb_quoted takes over */
+#define LB_UNCLAIMED (-8) /* from lb_icmp: lb_unclaimed takes over */
 
 _Static_assert(LB_OK == GW_PARSE_OK && LB_OK == GW_CHOOSE_OK, "one language");
 _Static_assert(LB_HOST == GW_PARSE_HOST && LB_ICMP == GW_PARSE_ICMP && LB_LATE == GW_PARSE_LATE,
@@ -33,7 +35,7 @@ struct lb_state {
 	uint32_t service; /* GW_NONE: none matched */
 	struct gw_choice choice;
 	uint32_t vip_flags; /* of the service address, GW_VIP_*; known to lb_icmp */
-	int action;	    /* for LB_OK and LB_REPLY: the program's return value */
+	int action;	    /* for LB_OK: the program's return value */
 	uint32_t reserved;
 	struct gw_link link; /* for lb_encapsulate_other */
 } __attribute__((aligned(8)));

@@ -28,44 +28,16 @@
 /* Set by replay and tests before loading: each decision is written to gw_trace. */
 const volatile bool gw_tracing;
 
-#define LB_NS_PER_SEC 1000000000ull
-
-GW_INLINE uint32_t lb_seconds(const struct gw_xdp_config *config)
-{
-	return (uint32_t)(lb_now_ns(config) / LB_NS_PER_SEC);
-}
-
 /* A unicast frame for another machine, seen because the interface is promiscuous. */
 GW_INLINE bool lb_foreign_mac(const struct xdp_md *ctx, const struct gw_xdp_config *config)
 {
-	const uint8_t *frame = (const uint8_t *)(long)ctx->data;
-	uint32_t ports = config->port_count;
+	const uint8_t *frame = (const uint8_t *)(long)ctx->data, *mac;
 
-	if (frame + GW_ETH_HEADER > (const uint8_t *)(long)ctx->data_end || frame[0] & 1)
+	if (frame + GW_ETH_HEADER > (const uint8_t *)(long)ctx->data_end || frame[0] & 1 ||
+		config->flags & GW_XDP_ANY_MAC)
 		return false;
-	for (uint32_t i = 0; i < GW_XDP_MAX_PORTS && i < ports; i++) {
-		const uint8_t *mac = config->port_mac[i];
-
-		if (config->port_ifindex[i] != ctx->ingress_ifindex)
-			continue;
-		if (!*(const uint64_t *)mac)
-			return false;
-		return *(const uint32_t *)mac != *(const uint32_t *)frame ||
-		       *(const uint16_t *)(mac + 4) != *(const uint16_t *)(frame + 4);
-	}
-	return false;
-}
-
-GW_INLINE const struct gw_vip *lb_vip_find(
-	const struct gw_xdp_config *config, const struct gw_address *address)
-{
-	const struct gw_vip *vip = bpf_map_lookup_elem(&gw_vips, address);
-	struct gw_vip_key key = {.prefix_length = 128};
-
-	if (vip || !(config->flags & GW_XDP_HAVE_TRIE))
-		return vip;
-	key.address = *address;
-	return bpf_map_lookup_elem(&gw_vip_trie, &key);
+	mac = lb_mac(ctx, config);
+	return mac && !lb_mac_same(mac, frame);
 }
 
 /*
@@ -142,8 +114,8 @@ GW_INLINE int lb_decide(const struct gw_xdp_config *config, struct gw_counters *
 }
 
 /* Returns a step (lb_state.h): LB_OK means sent, by state->action. */
-GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
-	struct gw_counters *counters, struct lb_state *state)
+GW_INLINE int lb_run(struct xdp_md *ctx, struct gw_xdp_config *config, struct gw_counters *counters,
+	struct lb_state *state)
 {
 	const void *frame = (const void *)(long)ctx->data;
 	const void *end = (const void *)(long)ctx->data_end;
@@ -154,13 +126,15 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 	int result;
 
 	result = gw_parse_destination(frame, end, packet);
+	if (result == LB_HOST)
+		return lb_unclaimed(ctx, state);
 	if (result != LB_OK)
 		return result;
 	if (lb_foreign_mac(ctx, config))
 		return LB_HOST;
 	vip = lb_vip_find(config, &packet->key.destination);
 	if (!vip)
-		return LB_HOST;
+		return lb_unclaimed(ctx, state);
 	state->vip_flags = vip->flags;
 	if (packet->l3_offset + packet->l3_length > length)
 		length = (uint32_t)bpf_xdp_get_buff_len(ctx); /* it may go on in more buffers */
@@ -171,6 +145,10 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 			lb_fragment_first(ctx, state, result);
 	} else if (result == LB_ICMP) {
 		result = lb_icmp(ctx, state);
+		if (result == LB_QUOTED)
+			result = lb_quoted(state);
+		else if (result == LB_UNCLAIMED)
+			result = lb_unclaimed(ctx, state);
 	} else if (result == LB_LATE) {
 		result = lb_fragment(ctx, state);
 	}
@@ -180,7 +158,10 @@ GW_INLINE int lb_run(struct xdp_md *ctx, const struct gw_xdp_config *config,
 	if (!backend)
 		return GW_DROP_NO_BACKEND;
 	result = lb_send(ctx, config, state, length, backend);
-	return result == GW_DROP_TOO_BIG ? lb_too_big(ctx, state) : result;
+	if (result == GW_DROP_TOO_BIG && gw_too_big_answers(packet))
+		return lb_too_big(ctx, state->choice.backend, packet->l3_offset, packet->l3_length,
+			packet->family);
+	return result;
 }
 
 GW_INLINE void lb_trace(const struct lb_state *state, int result)
@@ -212,7 +193,7 @@ GW_INLINE int lb_end(struct gw_counters *counters, const struct lb_state *state,
 	}
 	if (result == LB_REPLY) {
 		counters->replied++;
-		return state->action;
+		return XDP_TX;
 	}
 	if (result == LB_CONSUMED) {
 		counters->consumed++;

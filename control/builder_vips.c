@@ -17,6 +17,9 @@ struct vip_rule {
 	struct gw_prefix prefix;
 	uint8_t protocol;
 	bool host;
+	bool announce;
+	bool has_backend; /* an eligible one */
+	enum gw_config_echo echo;
 	struct gw_config_range range;
 	uint32_t service;
 };
@@ -143,13 +146,34 @@ static bool same_address(const struct vip_rule *a, const struct vip_rule *b)
 	       !memcmp(a->prefix.address, b->prefix.address, 16);
 }
 
+/* What the address's services say of it together; echo is the same in all of them. */
+static uint8_t vip_flags(const struct vip_rule *rules, size_t count)
+{
+	enum gw_config_echo echo = rules->echo;
+	bool has_backend = false;
+	uint8_t flags = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		has_backend |= rules[i].has_backend;
+		if (rules[i].host)
+			flags |= GW_VIP_NO_SERVICE_HOST;
+		if (rules[i].announce)
+			flags |= GW_VIP_ANNOUNCE_L2;
+	}
+	if (echo == GW_CONFIG_ECHO_NEVER || (echo == GW_CONFIG_ECHO_WHILE_UP && !has_backend))
+		flags |= GW_VIP_NO_ECHO;
+	return flags;
+}
+
 /* Rules of one address, sorted; makes one vip of them. */
 static int vip_make(struct build_job *job, const struct vip_rule *rules, size_t count)
 {
 	struct gw_vip *vip = &job->vips[job->vip_count];
 	int status = 0;
 
-	*vip = (struct gw_vip){.prefix_length = rules->prefix.length, .any_service = GW_NONE};
+	*vip = (struct gw_vip){.prefix_length = rules->prefix.length,
+		.flags = vip_flags(rules, count),
+		.any_service = GW_NONE};
 	memcpy(vip->address.bytes, rules->prefix.address, 16);
 	for (size_t first = 0, end; !status && first < count; first = end) {
 		uint8_t protocol = rules[first].protocol;
@@ -157,9 +181,8 @@ static int vip_make(struct build_job *job, const struct vip_rule *rules, size_t 
 					  : protocol == IPPROTO_UDP ? &vip->udp
 								    : &vip->sctp;
 
-		for (end = first; end < count && rules[end].protocol == protocol; end++)
-			if (rules[end].host)
-				vip->flags |= GW_VIP_NO_SERVICE_HOST;
+		for (end = first; end < count && rules[end].protocol == protocol;)
+			end++;
 		if (protocol == GW_CONFIG_PROTOCOL_ANY)
 			vip->any_service = rules[first].service;
 		else
@@ -167,6 +190,13 @@ static int vip_make(struct build_job *job, const struct vip_rule *rules, size_t 
 	}
 	job->vip_count++;
 	return status;
+}
+
+static bool has_backend(const struct build_job *job, size_t service)
+{
+	const struct gw_build *build = job->build;
+
+	return build->pools[build->services[service].pool].member_count > 0;
 }
 
 static size_t rules_collect(const struct build_job *job, struct vip_rule *rules)
@@ -185,6 +215,10 @@ static size_t rules_collect(const struct build_job *job, struct vip_rule *rules)
 						.protocol = service->protocol,
 						.host = service->no_service ==
 							GW_CONFIG_NO_SERVICE_HOST,
+						.announce =
+							service->announce == GW_CONFIG_ANNOUNCE_L2,
+						.has_backend = has_backend(job, s),
+						.echo = service->echo,
 						.range = service->ports[p].range,
 						.service = job->build->services[s].id};
 				count++;

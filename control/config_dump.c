@@ -296,9 +296,13 @@ static json_t *service_json(const struct gw_config_service *service)
 	put(out, "ports", ports_json(service));
 	put(out, "pool", text(service->pool_name));
 	put(out, "affinity", text(gw_config_affinity_name(service->affinity)));
-	put(out, "announce", json_string("none"));
+	put(out, "announce", text(service->announce == GW_CONFIG_ANNOUNCE_L2 ? "l2" : "none"));
 	put(out, "no_service",
 		text(service->no_service == GW_CONFIG_NO_SERVICE_HOST ? "host" : "drop"));
+	put(out, "echo",
+		text(service->echo == GW_CONFIG_ECHO_NEVER	   ? "never"
+			: service->echo == GW_CONFIG_ECHO_WHILE_UP ? "while_up"
+								   : "always"));
 	return out;
 }
 

@@ -276,8 +276,13 @@ static const struct config_word affinities[] = {
 };
 static const struct config_word announces[] = {
 	{"none", GW_CONFIG_ANNOUNCE_NONE, NULL},
-	{"l2", GW_CONFIG_ANNOUNCE_L2, NOT_YET},
+	{"l2", GW_CONFIG_ANNOUNCE_L2, NULL},
 	{"bgp", GW_CONFIG_ANNOUNCE_BGP, NOT_YET},
+};
+static const struct config_word echoes[] = {
+	{"always", GW_CONFIG_ECHO_ALWAYS, NULL},
+	{"while_up", GW_CONFIG_ECHO_WHILE_UP, NULL},
+	{"never", GW_CONFIG_ECHO_NEVER, NULL},
 };
 static const struct config_word no_services[] = {
 	{"drop", GW_CONFIG_NO_SERVICE_DROP, NULL},
@@ -300,6 +305,8 @@ static const struct config_key service_keys[] = {
 		.words = WORDS(announces)},
 	{"no_service", config_read_word, FIELD(gw_config_service, no_service),
 		.words = WORDS(no_services), PLACE(gw_config_service, no_service_place)},
+	{"echo", config_read_word, FIELD(gw_config_service, echo), .words = WORDS(echoes),
+		PLACE(gw_config_service, echo_place)},
 };
 
 /* Only a service that knows its protocol can be asked for its ports. */

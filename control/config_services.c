@@ -154,8 +154,34 @@ static void overlaps_check(struct config_walk *walk, struct claim *claims, size_
 	}
 }
 
-/* no_service belongs to the address: who says it says it for all services there. */
-static void no_service_check(struct config_walk *walk, const struct claim *claims, size_t count)
+/* A key of a service that belongs to the address: an enum, and where it is written. */
+struct address_key {
+	const char *path;
+	size_t value;
+	size_t place;
+};
+
+static const struct address_key address_keys[] = {
+	{".no_service", offsetof(struct gw_config_service, no_service),
+		offsetof(struct gw_config_service, no_service_place)},
+	{".echo", offsetof(struct gw_config_service, echo),
+		offsetof(struct gw_config_service, echo_place)},
+};
+
+static int *key_value(const struct address_key *key, const struct gw_config_service *service)
+{
+	return (int *)((char *)(uintptr_t)service + key->value);
+}
+
+static const struct gw_place *key_place(
+	const struct address_key *key, const struct gw_config_service *service)
+{
+	return (const void *)((const char *)service + key->place);
+}
+
+/* Who says it says it for all services at the address. */
+static void address_key_check(struct config_walk *walk, const struct address_key *key,
+	const struct claim *claims, size_t count)
 {
 	for (size_t start = 0, end; start < count; start = end) {
 		const struct gw_config_service *said = NULL;
@@ -166,11 +192,11 @@ static void no_service_check(struct config_walk *walk, const struct claim *claim
 			const struct gw_config_service *service = claims[end].service;
 			char path[CONFIG_PATH_MAX], where[CONFIG_PLACE_TEXT];
 
-			if (!service->no_service_place.file)
+			if (!key_place(key, service)->file)
 				continue;
-			if (said && said->no_service != service->no_service)
-				config_bad_at(walk, &service->no_service_place,
-					config_service_path(walk, service, ".no_service", path),
+			if (said && *key_value(key, said) != *key_value(key, service))
+				config_bad_at(walk, key_place(key, service),
+					config_service_path(walk, service, key->path, path),
 					"differs from that of service %s (%s), which has the same "
 					"address",
 					said->name ? said->name : "?",
@@ -178,8 +204,7 @@ static void no_service_check(struct config_walk *walk, const struct claim *claim
 			said = said ? said : service;
 		}
 		for (size_t i = start; said && i < end; i++)
-			walk->config->services[claims[i].service - walk->config->services]
-				.no_service = said->no_service;
+			*key_value(key, claims[i].service) = *key_value(key, said);
 	}
 }
 
@@ -266,7 +291,8 @@ void config_services_check(struct config_walk *walk)
 	count = collect(walk->config, claims);
 	overlaps_check(walk, claims, count);
 	if (!walk->status)
-		no_service_check(walk, claims, count);
+		for (size_t i = 0; i < sizeof(address_keys) / sizeof(*address_keys); i++)
+			address_key_check(walk, &address_keys[i], claims, count);
 	if (!walk->status)
 		underlay_check(walk);
 }

@@ -223,6 +223,13 @@ enum gw_config_announce {
 	GW_CONFIG_ANNOUNCE_BGP,
 };
 
+/* Who answers an echo request to the address. */
+enum gw_config_echo {
+	GW_CONFIG_ECHO_ALWAYS,	 /* the balancer */
+	GW_CONFIG_ECHO_WHILE_UP, /* the balancer, while some service there has a backend */
+	GW_CONFIG_ECHO_NEVER,
+};
+
 enum gw_config_no_service {
 	GW_CONFIG_NO_SERVICE_DROP,
 	GW_CONFIG_NO_SERVICE_HOST,
@@ -255,11 +262,13 @@ struct gw_config_service {
 	enum gw_affinity affinity;
 	enum gw_config_announce announce;
 	enum gw_config_no_service no_service; /* the same in all services of one address */
+	enum gw_config_echo echo;	      /* the same in all services of one address */
 	struct gw_place place;
 	struct gw_place pool_place;
 	struct gw_place protocol_place;
 	struct gw_place ports_place;	  /* file NULL: not written */
 	struct gw_place no_service_place; /* file NULL: not written */
+	struct gw_place echo_place;	  /* file NULL: not written */
 };
 
 /* The outer source by family; the prefixes are what entropy varies it within. */

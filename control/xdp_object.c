@@ -112,6 +112,7 @@ static void size_maps(struct xdp_lb_bpf *skeleton, uint64_t flows)
 	bpf_map__set_max_entries(skeleton->maps.gw_spans, 2 * GW_MAX_SPANS);
 	bpf_map__set_max_entries(skeleton->maps.gw_services, GW_MAX_SERVICES);
 	bpf_map__set_max_entries(skeleton->maps.gw_backends, GW_XDP_BACKENDS);
+	bpf_map__set_max_entries(skeleton->maps.gw_endpoints, GW_XDP_BACKENDS);
 	bpf_map__set_max_entries(skeleton->maps.gw_pools, GW_MAX_POOLS);
 	bpf_map__set_max_entries(skeleton->maps.gw_flows, buckets_for(flows));
 	bpf_map__set_max_entries(skeleton->maps.gw_backend_traffic, GW_XDP_BACKENDS);
@@ -136,6 +137,12 @@ static int adopt_map(struct bpf_map *map, int fd, const char *name)
 	return bpf_map__reuse_fd(map, fd);
 }
 
+/* Not those that hold nothing from one packet to the next. */
+static bool is_pinned(const struct bpf_map *map)
+{
+	return !bpf_map__is_internal(map) && !strncmp(bpf_map__name(map), "gw_", 3);
+}
+
 /* All maps that are pinned are used again; the first of them decides whether any are. */
 static int adopt_maps(struct gw_xdp_object *object, const char *pin_dir)
 {
@@ -146,7 +153,7 @@ static int adopt_maps(struct gw_xdp_object *object, const char *pin_dir)
 	{
 		int fd, error;
 
-		if (bpf_map__is_internal(map))
+		if (!is_pinned(map))
 			continue;
 		fd = bpf_obj_get(pin_path(path, pin_dir, bpf_map__name(map)));
 		if (fd < 0 && errno == ENOENT)
@@ -169,7 +176,7 @@ static int pin_maps(struct gw_xdp_object *object, const char *pin_dir)
 
 	bpf_object__for_each_map(map, object->skeleton->obj)
 	{
-		if (bpf_map__is_internal(map))
+		if (!is_pinned(map))
 			continue;
 		pin_path(path, pin_dir, bpf_map__name(map));
 		if (access(path, F_OK) == 0)

@@ -94,6 +94,7 @@ void gw_xdp_tables_fini(struct gw_xdp_tables *tables)
 	gw_snapshot_unref(tables->current);
 	free(tables->pools);
 	free(tables->vips);
+	gw_xdp_endpoints_fini(&tables->endpoints);
 	*tables = (struct gw_xdp_tables){0};
 }
 
@@ -467,6 +468,9 @@ int gw_xdp_tables_publish(struct gw_xdp_tables *tables, struct gw_snapshot *snap
 		store_services(tables, snapshot);
 		error = fail(store_vips(tables, snapshot), "service addresses", why);
 	}
+	if (!error)
+		error = fail(gw_xdp_endpoints_publish(&tables->endpoints, tables->object, snapshot),
+			"backends' addresses", why);
 	if (error)
 		return error;
 	gw_snapshot_unref(tables->current);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "control/publisher.h"
+#include "control/xdp_endpoints.h"
 #include "control/xdp_object.h"
 
 struct gw_xdp_known_pool;
@@ -18,6 +19,7 @@ struct gw_xdp_tables {
 	struct gw_xdp_known_pool *pools; /* [GW_MAX_POOLS] */
 	struct gw_vip_key *vips;	 /* in the maps, sorted */
 	size_t vip_count;
+	struct gw_xdp_endpoints endpoints;
 	uint32_t half;	      /* of the spans that is in use */
 	bool settled;	      /* nothing of older snapshots is left */
 	size_t rebuilt_pools; /* by the last publish */

@@ -6,6 +6,7 @@
  */
 #include "abi/encap.h"
 
+#include "abi/path_mtu.h"
 #include "engine.h"
 #include "pipeline.h"
 
@@ -183,6 +184,8 @@ static __rte_always_inline void encap_one(
 	if (unlikely(link.flags & GW_LINK_MULTIPATH))
 		link = choose_link(engine, link, result->hash);
 	mtu = egress_mtu(engine, backend, hop, &link);
+	if (unlikely(hop->path_mtu))
+		mtu = gw_mtu_lower(mtu, gw_path_mtu_of(hop->path_mtu, worker->now));
 	if (unlikely(gw_encap_too_big(packet, backend, mtu))) {
 		handle_too_big(worker, burst, i, &link, mtu ? mtu : GW_DEFAULT_MTU);
 		return;

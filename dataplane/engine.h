@@ -42,6 +42,7 @@ struct gw_engine {
 	uint64_t flows_active;	  /* written by the sweeper (atomic) */
 	struct gw_flow_sample *samples; /* [GW_FLOW_SAMPLES], workers write; NULL: none wanted */
 	uint64_t start_time_ns;		/* CLOCK_MONOTONIC */
+	uint64_t too_big_limit;		/* abi/limit.h; all workers change it (atomic) */
 	bool withdrawn; /* attract no traffic: no ARP or neighbour answers (atomic) */
 };
 

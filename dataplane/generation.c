@@ -112,6 +112,7 @@ struct arrays {
 	struct gw_backend *backend;
 	struct gw_view_pool *pool;
 	uint32_t *member;
+	struct gw_view_endpoint *endpoint;
 };
 
 static uint32_t pool_count(const struct gw_snapshot_header *image)
@@ -136,6 +137,7 @@ static struct arrays place_all(struct layout *layout, const struct gw_snapshot_h
 	arrays.backend = place(layout, image->backends.count, sizeof(*arrays.backend));
 	arrays.pool = place(layout, pool_count(image), sizeof(*arrays.pool));
 	arrays.member = place(layout, image->members.count, sizeof(*arrays.member));
+	arrays.endpoint = place(layout, image->next_hops.count, sizeof(*arrays.endpoint));
 	return arrays;
 }
 
@@ -156,6 +158,59 @@ static void copy_backends(struct gw_backend *backend, const struct gw_snapshot_h
 			backend[i].state == GW_BACKEND_FREE || backend[i].next_hop == GW_NONE
 				? 0
 				: generation->hop[backend[i].next_hop];
+}
+
+static int by_address(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct gw_address));
+}
+
+/* One for each next hop of the image, in its order, which control sorts by address. */
+static void fill_endpoints(struct arrays *arrays, const struct gw_snapshot_header *image)
+{
+	const struct gw_backend *backend = section(image, &image->backends);
+	const struct gw_next_hop *hop = section(image, &image->next_hops);
+	struct gw_view_endpoint *endpoint = arrays->endpoint;
+	bool sorted = true;
+
+	for (uint64_t i = 0; i < image->next_hops.count; i++) {
+		endpoint[i].address = hop[i].address;
+		sorted &= !i || by_address(&endpoint[i - 1], &endpoint[i]) <= 0;
+	}
+	for (uint64_t i = 0; i < image->backends.count; i++) {
+		struct gw_endpoint *at;
+
+		gw_tunnel_source_add(arrays->view->source, &backend[i]);
+		if (backend[i].state == GW_BACKEND_FREE || backend[i].next_hop == GW_NONE ||
+			backend[i].encap == GW_ENCAP_L2)
+			continue;
+		at = &endpoint[backend[i].next_hop].endpoint;
+		if (!at->modes)
+			at->backend = (uint32_t)i;
+		at->modes |= (uint8_t)(1u << backend[i].encap);
+	}
+	if (!sorted)
+		qsort(endpoint, image->next_hops.count, sizeof(*endpoint), by_address);
+}
+
+const struct gw_endpoint *gw_view_endpoint(
+	const struct gw_view *view, const struct gw_address *address)
+{
+	uint32_t low = 0, high = view->endpoint_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (by_address(&view->endpoint[middle], address) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* An address may have two next hops, one of them for backends without a tunnel. */
+	for (; low < view->endpoint_count && !by_address(&view->endpoint[low], address); low++)
+		if (view->endpoint[low].endpoint.modes)
+			return &view->endpoint[low].endpoint;
+	return NULL;
 }
 
 static int fill_pools(struct arrays *arrays, const struct gw_snapshot_header *image,
@@ -228,10 +283,13 @@ static struct gw_view *view_build(const struct gw_snapshot_header *image,
 	view->backend = arrays.backend;
 	view->pool = arrays.pool;
 	view->member = arrays.member;
+	view->endpoint = arrays.endpoint;
+	view->endpoint_count = (uint32_t)image->next_hops.count;
 	copy_section(arrays.vip, image, &image->vips, sizeof(*arrays.vip));
 	copy_section(arrays.span, image, &image->spans, sizeof(*arrays.span));
 	copy_section(arrays.service, image, &image->services, sizeof(*arrays.service));
 	copy_section(arrays.member, image, &image->members, sizeof(*arrays.member));
+	fill_endpoints(&arrays, image);
 	copy_backends(arrays.backend, image, generation);
 	if (fill_pools(&arrays, image, previous, socket) ||
 		gw_vip_index_build(view, socket, serial++)) {

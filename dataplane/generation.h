@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "abi/path_mtu.h"
 #include "abi/snapshot.h"
 
 #include <rte_hash.h>
@@ -35,6 +36,12 @@ struct gw_view_pool {
 	struct gw_table *table; /* what `slot` points into; used by main only */
 };
 
+/* An address that some backend has. Those without a tunnel have no modes. */
+struct gw_view_endpoint {
+	struct gw_address address;
+	struct gw_endpoint endpoint;
+};
+
 /* One generation as one NUMA node sees it; immutable. backend.next_hop is translated to the index
  * of a live hop. */
 struct gw_view {
@@ -58,6 +65,9 @@ struct gw_view {
 	const struct gw_backend *backend;
 	const struct gw_view_pool *pool; /* by pool id; table_size 0: no such pool */
 	const uint32_t *member;
+	const struct gw_view_endpoint *endpoint; /* sorted by address */
+	uint32_t endpoint_count;
+	struct gw_tunnel_source source[GW_PATH_MTU_SOURCES];
 	size_t size; /* of the one block of memory that holds all this */
 	int socket;
 };
@@ -96,6 +106,10 @@ uint32_t gw_generation_missing(const struct gw_snapshot_header *image,
 const struct gw_view *gw_generation_view(const struct gw_generation *generation);
 
 void gw_generation_free(struct gw_generation *generation);
+
+/* The backends at an address that are reached by a tunnel; NULL: there are none. */
+const struct gw_endpoint *gw_view_endpoint(
+	const struct gw_view *view, const struct gw_address *address);
 
 /* May the tracked flow of this word stay where it is? */
 static inline bool gw_view_keeps_flow(

@@ -84,6 +84,7 @@ uint32_t gw_next_hop_take(struct gw_next_hops *hops, const struct gw_next_hop *h
 			.chain = *bucket};
 		*bucket = index;
 		hops->live[index].mtu = hint->mtu;
+		__atomic_store_n(&hops->live[index].path_mtu, 0, __ATOMIC_RELAXED);
 		gw_next_hop_store(hops, index, &hint->link);
 		__atomic_add_fetch(&hops->version, 1, __ATOMIC_RELEASE);
 	}

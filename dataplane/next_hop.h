@@ -29,7 +29,8 @@
 struct gw_live_hop {
 	struct gw_link link; /* gw_link_load reads it, gw_next_hop_store writes it */
 	uint32_t mtu;	     /* of the egress link or the route; 0: not known, taken as 1500 */
-	uint32_t reserved[3];
+	uint32_t reserved;
+	uint64_t path_mtu; /* learnt, by a worker (atomic): abi/path_mtu.h; 0: nothing */
 } __attribute__((aligned(32)));
 _Static_assert(sizeof(struct gw_live_hop) == 32, "live hop layout");
 

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "frame.h"
 #include "pipeline.h"
+#include "unclaimed.h"
 
 #include <string.h>
 
@@ -30,12 +31,14 @@ static enum gw_verdict judge_macs(const struct gw_port *port, const uint8_t *fra
 }
 
 /* True when the packet goes on to the next stage. */
-static bool parse_one(struct gw_worker *worker, const struct gw_port *port, struct rte_mbuf *mbuf,
-	struct gw_packet *packet, struct gw_result *result)
+static bool parse_one(
+	struct gw_worker *worker, const struct gw_port *port, struct gw_burst *burst, uint8_t i)
 {
+	struct gw_result *result = &burst->result[i];
 	struct gw_frame frame;
+	int parsed;
 
-	if (unlikely(!gw_frame_open(worker, mbuf, &frame))) {
+	if (unlikely(!gw_frame_open(worker, burst->mbuf[i], &frame))) {
 		result->verdict = GW_VERDICT_HOST;
 		return false;
 	}
@@ -44,7 +47,12 @@ static bool parse_one(struct gw_worker *worker, const struct gw_port *port, stru
 		if (result->verdict != GW_VERDICT_TX)
 			return false;
 	}
-	return gw_result_parsed(result, gw_parse_destination(frame.start, frame.end, packet));
+	parsed = gw_parse_destination(frame.start, frame.end, &burst->packet[i]);
+	if (gw_result_parsed(result, parsed))
+		return true;
+	if (parsed == GW_PARSE_HOST && worker->view)
+		gw_unclaimed(worker, burst, i);
+	return false;
 }
 
 void gw_stage_parse(struct gw_worker *worker, struct gw_burst *burst)
@@ -55,7 +63,7 @@ void gw_stage_parse(struct gw_worker *worker, struct gw_burst *burst)
 	for (uint16_t k = 0; k < burst->live_count; k++) {
 		uint8_t i = burst->live[k];
 
-		if (parse_one(worker, port, burst->mbuf[i], &burst->packet[i], &burst->result[i]))
+		if (parse_one(worker, port, burst, i))
 			burst->live[kept++] = i;
 	}
 	burst->live_count = kept;

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "frame.h"
 #include "pipeline.h"
+#include "unclaimed.h"
 
 #include <rte_hash.h>
 
@@ -176,6 +177,7 @@ void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst)
 
 		if (!vip) {
 			result->verdict = GW_VERDICT_HOST;
+			gw_unclaimed(worker, burst, i);
 			continue;
 		}
 		if (!parse_transport(worker, burst, i))

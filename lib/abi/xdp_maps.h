@@ -17,6 +17,8 @@
  *	gw_tx_ports   devmap            port index -> ifindex
  *	gw_paths      array             struct gw_paths, by gw_link_record of a multipath link
  *	gw_fragments  LRU hash          struct gw_fragment_key -> struct gw_fragment_decision
+ *	gw_endpoints  hash              backend address -> struct gw_endpoint
+ *	gw_path_mtus  LRU hash          backend address -> what is learnt (abi/path_mtu.h)
  *
  * The plain arrays and the inner maps are mmapable: user space reads and writes them in place.
  *
@@ -29,6 +31,7 @@
 
 #include "abi/flow_word.h"
 #include "abi/objects.h"
+#include "abi/path_mtu.h"
 
 #define GW_XDP_ABI_VERSION  2u
 #define GW_POOL_ROW_SLOTS   32
@@ -65,6 +68,7 @@ struct gw_vip_key {
 #define GW_XDP_HAVE_TRIE     0x1u /* some service address is a prefix: look there after a miss */
 #define GW_XDP_CLOCK_STOPPED 0x2u /* time is clock_offset_ns itself, the heartbeat always fresh */
 #define GW_XDP_WITHDRAWN     0x4u /* the node attracts no traffic: no ARP or neighbour answers */
+#define GW_XDP_ANY_MAC	     0x8u /* frames to any destination MAC are taken (replay) */
 
 struct gw_xdp_config {
 	uint32_t abi_version;
@@ -83,6 +87,10 @@ struct gw_xdp_config {
 	/* Six bytes each. A frame that came in on a port for another's unicast MAC is the host's;
 	 * all zero: not known, every frame is taken. */
 	uint8_t port_mac[GW_XDP_MAX_PORTS][8];
+	struct gw_tunnel_source source[GW_PATH_MTU_SOURCES]; /* ours; written by control */
+	/* Second in which the last path MTU that the program has learnt ends; 0: none is known. */
+	uint32_t path_mtu_until;
+	uint32_t reserved_end;
 };
 
 /*

@@ -488,7 +488,7 @@ static void a_next_hop_without_link_address_is_a_counted_drop(void)
 	harness_stop(engine);
 }
 
-static void what_exceeds_the_egress_mtu_is_a_counted_drop(void)
+static void what_exceeds_the_egress_mtu_is_answered(void)
 {
 	struct gw_engine *engine = start();
 	struct frame frame = frame_v4();
@@ -497,15 +497,15 @@ static void what_exceeds_the_egress_mtu_is_a_counted_drop(void)
 	engine->port[0].mtu = 65;
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_TX);
 	engine->port[0].mtu = 64;
-	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).reason, GW_DROP_TOO_BIG);
+	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_REPLY);
 	engine->port[0].mtu = 1500;
 	engine->hops.live[engine->generation->view[0]->backend[0].next_hop].mtu = 64;
-	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).reason, GW_DROP_TOO_BIG);
+	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_REPLY);
 	/* A route that promises more than the port has does not count. */
 	engine->hops.live[engine->generation->view[0]->backend[0].next_hop].mtu = 9000;
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_TX);
 	engine->port[0].mtu = 64;
-	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).reason, GW_DROP_TOO_BIG);
+	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_REPLY);
 	harness_stop(engine);
 }
 
@@ -588,7 +588,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(the_longest_address_wins_without_falling_back),
 	GW_TEST(any_takes_other_protocols),
 	GW_TEST(a_next_hop_without_link_address_is_a_counted_drop),
-	GW_TEST(what_exceeds_the_egress_mtu_is_a_counted_drop),
+	GW_TEST(what_exceeds_the_egress_mtu_is_answered),
 	GW_TEST(what_the_queue_refuses_is_freed_and_counted),
 	GW_TEST(every_input_raises_one_counter),
 };

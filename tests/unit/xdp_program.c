@@ -150,6 +150,7 @@ static struct gw_xdp_trace run(struct world *world, const struct frame *frame)
 	CU_ASSERT(action >= 0);
 	switch (world->run.object.trace->verdict) {
 	case GW_VERDICT_TX:
+	case GW_VERDICT_REPLY:
 		CU_ASSERT_EQUAL(action, XDP_TX);
 		break;
 	case GW_VERDICT_HOST:
@@ -462,7 +463,7 @@ static void a_full_table_forwards_and_keeps_the_established(void)
 	world_free(world);
 }
 
-static void an_unresolved_next_hop_and_a_big_packet_are_counted(void)
+static void an_unresolved_next_hop_is_counted_and_a_big_packet_answered(void)
 {
 	struct world *world = world_make(1024);
 	struct frame frame = frame_v6();
@@ -478,13 +479,13 @@ static void an_unresolved_next_hop_and_a_big_packet_are_counted(void)
 	CU_ASSERT_EQUAL(world->out_length, 1514);
 	frame.length += 1;
 	frame_put16(&frame, 18, 1461 - 40);
-	dropped(world, &frame, GW_DROP_TOO_BIG);
+	CU_ASSERT_EQUAL(run(world, &frame).verdict, GW_VERDICT_REPLY);
 	world->backends[2].mtu = 1400; /* the pool's word counts beside the link's */
 	world->hops[2].mtu = 9000;
 	world_publish(world);
 	frame.length -= 100;
 	frame_put16(&frame, 18, 1361 - 40);
-	dropped(world, &frame, GW_DROP_TOO_BIG);
+	CU_ASSERT_EQUAL(run(world, &frame).verdict, GW_VERDICT_REPLY);
 	world_free(world);
 }
 
@@ -532,7 +533,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(an_empty_pool_drops_and_is_not_remembered),
 	GW_TEST(time_is_the_callers_and_flows_age_by_it),
 	GW_TEST(a_full_table_forwards_and_keeps_the_established),
-	GW_TEST(an_unresolved_next_hop_and_a_big_packet_are_counted),
+	GW_TEST(an_unresolved_next_hop_is_counted_and_a_big_packet_answered),
 	GW_TEST(tables_that_did_not_change_are_not_made_again),
 	GW_TEST(addresses_and_services_that_left_are_the_hosts_again),
 };

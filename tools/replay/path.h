@@ -14,6 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The ports' own; the link hint (gw_link_hint_fixed) sends from it too. */
+#define REPLAY_OUR_MAC                                                                             \
+	{                                                                                          \
+		2, 0, 0, 0, 0, 2                                                                   \
+	}
 /* The longest IP packet behind an Ethernet header with two tags. */
 #define REPLAY_IN_MAX (65535 + 14 + 8)
 /* What encapsulation adds to it at most. */

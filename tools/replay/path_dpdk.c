@@ -86,6 +86,7 @@ static int open_port(void)
 	if (error)
 		return error;
 	engine->port[0].any_mac = true;
+	engine->port[0].mac = (struct rte_ether_addr){REPLAY_OUR_MAC};
 	engine->port[0].mtu = UINT16_MAX; /* only the next hop's counts */
 	engine->port_count = 1;
 	gw_engine_connect(engine);

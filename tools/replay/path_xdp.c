@@ -25,6 +25,8 @@ static int open_xdp(struct gw_snapshot *snapshot, uint64_t flows, const struct s
 	error = gw_xdp_test_run_open(&test_run, flows);
 	if (error)
 		return error;
+	memcpy(test_run.object.config->port_mac[0], (const uint8_t[])REPLAY_OUR_MAC, 6);
+	test_run.object.config->flags |= GW_XDP_ANY_MAC;
 	error = gw_xdp_test_run_publish(&test_run, snapshot, why);
 	if (error)
 		gw_log_error("the snapshot cannot be put in force: %s", why);
