@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The same backend as untagged; what leaves has the tags of its next hop, here none."""
+
+from golden import *
+
+P4 = in4(dst="203.0.113.20", flags="DF") / TCP(sport=40000, dport=80, flags="S")
+P6 = in6(dst="2001:db8:113::10") / TCP(sport=40000, dport=80, flags="S")
+
+
+def tagged(frame):
+    return eth() / Dot1AD(vlan=200) / Dot1Q(vlan=100) / frame.payload
+
+
+IN = [tagged(P4), tagged(P6)]
+OUT = [outer6(inner(P4), nh=4), outer4(inner(P6), proto=41)]
+LINES = [tx("b6", 0), tx("b4", 1)]
