@@ -62,14 +62,27 @@ static uint8_t *make_room(struct rte_mbuf *mbuf, const struct gw_packet *packet,
 	return (uint8_t *)rte_pktmbuf_prepend(mbuf, (uint16_t)(headers - packet->l3_offset));
 }
 
-/* The inner packet's sum, as gw_encap_gue wants it. */
+/*
+ * The inner packet's sum, as gw_encap_gue wants it. Not by rte_raw_cksum_mbuf, which in DPDK 22.11
+ * loses carries behind a segment of odd length.
+ */
 static uint16_t inner_sum(const struct rte_mbuf *mbuf, const struct gw_packet *packet)
 {
-	uint16_t sum = 0;
+	uint32_t skip = packet->l3_offset, left = packet->l3_length, done = 0, sum = 0;
 
-	if (rte_raw_cksum_mbuf(mbuf, packet->l3_offset, packet->l3_length, &sum) != 0)
-		return 0;
-	return GW_NTOHS(sum);
+	for (; mbuf && left; mbuf = mbuf->next) {
+		uint32_t bytes = mbuf->data_len > skip ? mbuf->data_len - skip : 0;
+		uint16_t part;
+
+		bytes = RTE_MIN(bytes, left);
+		part = rte_raw_cksum(rte_pktmbuf_mtod_offset(mbuf, const void *, skip), bytes);
+		sum += done & 1 ? rte_bswap16(part) : part;
+		skip -= RTE_MIN(skip, mbuf->data_len);
+		done += bytes;
+		left -= bytes;
+	}
+	sum = gw_encap_halves(sum);
+	return GW_NTOHS((uint16_t)gw_encap_halves(sum));
 }
 
 static inline void clear_offloads(struct rte_mbuf *mbuf)

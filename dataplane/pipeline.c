@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "fragment.h"
 
+#include <rte_ether.h>
 #include <rte_prefetch.h>
 
 static void burst_begin(
@@ -39,6 +40,9 @@ static void hand_to_host(struct gw_worker *worker, struct rte_mbuf *mbuf, uint16
 	}
 	if (worker->engine->port[port].no_host_path)
 		reason = GW_DROP_NO_HOST_PATH;
+	else if (mbuf->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED && rte_vlan_insert(&mbuf) != 0)
+		reason = GW_DROP_NO_HEADROOM; /* the tag that the port took off belongs to the frame
+					       */
 	else if (worker->to_host && rte_ring_sp_enqueue(worker->to_host, mbuf) == 0) {
 		gw_count(&counters->to_host, 1);
 		return;
