@@ -30,15 +30,16 @@ static int ask(const char *interface, void *data)
 
 static int features_count(const char *interface, uint32_t *count)
 {
-	struct {
-		struct ethtool_sset_info head;
-		uint32_t length;
-	} info = {.head = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES}};
-	int error = ask(interface, &info);
+	uint64_t room[(sizeof(struct ethtool_sset_info) + sizeof(uint32_t) + 7) / 8] = {0};
+	struct ethtool_sset_info *info = (void *)room;
+	int error;
 
+	info->cmd = ETHTOOL_GSSET_INFO;
+	info->sset_mask = 1ull << ETH_SS_FEATURES;
+	error = ask(interface, info);
 	if (error)
 		return error;
-	*count = info.head.sset_mask ? info.length : 0;
+	*count = info->sset_mask ? info->data[0] : 0;
 	return *count && *count <= FEATURES_MAX ? 0 : -EOPNOTSUPP;
 }
 
@@ -66,10 +67,10 @@ static int feature_index(const char *interface, uint32_t count, const char *feat
 
 int doctor_feature(const char *interface, const char *feature, bool *on, bool *fixed)
 {
-	struct {
-		struct ethtool_gfeatures head;
-		struct ethtool_get_features_block blocks[FEATURES_MAX / 32];
-	} state = {.head = {.cmd = ETHTOOL_GFEATURES, .size = FEATURES_MAX / 32}};
+	uint32_t room[(sizeof(struct ethtool_gfeatures) +
+			      FEATURES_MAX / 32 * sizeof(struct ethtool_get_features_block)) /
+		      sizeof(uint32_t)] = {0};
+	struct ethtool_gfeatures *state = (void *)room;
 	const struct ethtool_get_features_block *block;
 	uint32_t count, bit;
 	int error = features_count(interface, &count);
@@ -80,10 +81,12 @@ int doctor_feature(const char *interface, const char *feature, bool *on, bool *f
 	index = feature_index(interface, count, feature);
 	if (index < 0)
 		return index;
-	error = ask(interface, &state);
+	state->cmd = ETHTOOL_GFEATURES;
+	state->size = FEATURES_MAX / 32;
+	error = ask(interface, state);
 	if (error)
 		return error;
-	block = &state.blocks[index / 32];
+	block = &state->features[index / 32];
 	bit = 1u << (index % 32);
 	*on = block->active & bit;
 	*fixed = !(block->available & bit) || (block->never_changed & bit);
