@@ -28,7 +28,7 @@
 
 enum { PORT_HTTP, PORT_HTTPS, PORT_DNS, PORT_GRPC, PORT_UDP, PORT_DRIP, PORT_CLOSED, PORTS };
 
-static char dir[] = "/tmp/gw-check-XXXXXX";
+static char dir[] = "/tmp/guideway-check-XXXXXX";
 static char ca_file[64];
 static uint16_t ports[PORTS];
 static pid_t children[4];

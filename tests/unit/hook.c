@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char dir[] = "/tmp/gw-hook-XXXXXX";
+static char dir[] = "/tmp/guideway-hook-XXXXXX";
 static char script[64], output[64];
 static uv_loop_t loop;
 static struct gw_hook *hook;
@@ -53,7 +53,7 @@ static void end(void)
 	unlink(output);
 	rmdir(dir);
 	script[0] = '\0';
-	strcpy(dir, "/tmp/gw-hook-XXXXXX");
+	strcpy(dir, "/tmp/guideway-hook-XXXXXX");
 }
 
 static void run(const char *subject, const char *why)
