@@ -24,8 +24,8 @@ struct sum_piece {
 };
 
 /*
- * A program stays on its CPU and is not entered again there while it sums. The name is like those of
- * the balancer's other maps, which are pinned and removed by it.
+ * A program stays on its CPU and is not entered again there while it sums. The name is like those
+ * of the balancer's other maps, which are pinned and removed by it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

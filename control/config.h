@@ -41,10 +41,10 @@ struct gw_config_errors {
 };
 
 /*
- * Reads path and what it includes. flags: GW_CONFIG_DAEMON, GW_CONFIG_NO_FILES, GW_CONFIG_PARTS or 0.
- * Returns 0 and the caller owns *out (gw_config_free); -EINVAL when the file is invalid or cannot
- * be read, with at least one entry in errors; -ENOMEM. On failure *out is untouched. errors is
- * always to be freed with gw_config_errors_free.
+ * Reads path and what it includes. flags: GW_CONFIG_DAEMON, GW_CONFIG_NO_FILES, GW_CONFIG_PARTS or
+ * 0. Returns 0 and the caller owns *out (gw_config_free); -EINVAL when the file is invalid or
+ * cannot be read, with at least one entry in errors; -ENOMEM. On failure *out is untouched. errors
+ * is always to be freed with gw_config_errors_free.
  */
 int gw_config_load(const char *path, unsigned int flags, struct gw_config **out,
 	struct gw_config_errors *errors);

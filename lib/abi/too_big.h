@@ -34,7 +34,7 @@ GW_INLINE uint32_t gw_too_big_headers(uint8_t family)
 GW_INLINE uint32_t gw_too_big_quote(uint8_t family, uint32_t length)
 {
 	uint32_t most = family == GW_IPV4 ? GW_TOO_BIG_MAX_IPV4 - GW_TOO_BIG_IPV4
-						  : GW_TOO_BIG_MAX_IPV6 - GW_TOO_BIG_IPV6;
+					  : GW_TOO_BIG_MAX_IPV6 - GW_TOO_BIG_IPV6;
 
 	return length < most ? length : most;
 }
