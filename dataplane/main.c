@@ -132,9 +132,7 @@ static void follow_snapshot(struct program *program)
 	if (!view || view->version == program->steered)
 		return;
 	for (uint16_t i = 0; i < program->engine->port_count; i++) {
-		int error = program->steer[i]
-				    ? gw_steer_update(program->steer[i], view->vip, view->vip_count)
-				    : 0;
+		int error = program->steer[i] ? gw_steer_update(program->steer[i], view) : 0;
 
 		if (error)
 			gw_log_error("port %s: steering: %s; trying again",

@@ -18,11 +18,22 @@
 
 #define PROGRAM_MAPS 16
 
-struct gw_steer {
-	int vips;		 /* gw_steer_vips */
-	int trie;		 /* gw_steer_trie */
-	struct gw_vip_key *keys; /* what the maps hold, sorted */
+struct entry {
+	struct gw_vip_key key;
+	uint32_t value; /* one byte of it is the map's */
+};
+
+/* Addresses, and prefixes where there is a trie: what the maps hold, sorted. */
+struct set {
+	int exact;
+	int trie; /* -1: full-length addresses only */
+	struct entry *entries;
 	size_t count;
+};
+
+struct gw_steer {
+	struct set vips; /* gw_steer_vips, gw_steer_trie */
+	struct set ends; /* gw_steer_ends */
 };
 
 static int compare(const void *a, const void *b)
@@ -33,6 +44,13 @@ static int compare(const void *a, const void *b)
 /* Takes the maps by name out of the program's list. */
 static int find_maps(struct gw_steer *steer, const uint32_t *ids, uint32_t count)
 {
+	const struct {
+		const char *name;
+		int *fd;
+	} wanted[] = {{"gw_steer_vips", &steer->vips.exact}, {"gw_steer_trie", &steer->vips.trie},
+		{"gw_steer_ends", &steer->ends.exact}};
+	size_t found = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		struct bpf_map_info info = {};
 		uint32_t size = sizeof(info);
@@ -40,19 +58,18 @@ static int find_maps(struct gw_steer *steer, const uint32_t *ids, uint32_t count
 
 		if (fd < 0)
 			continue;
-		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0) {
-			if (strcmp(info.name, "gw_steer_vips") == 0 && steer->vips < 0) {
-				steer->vips = fd;
-				continue;
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+			for (size_t k = 0; k < sizeof(wanted) / sizeof(*wanted) && fd >= 0; k++) {
+				if (strcmp(info.name, wanted[k].name) || *wanted[k].fd >= 0)
+					continue;
+				*wanted[k].fd = fd;
+				fd = -1;
+				found++;
 			}
-			if (strcmp(info.name, "gw_steer_trie") == 0 && steer->trie < 0) {
-				steer->trie = fd;
-				continue;
-			}
-		}
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 	}
-	return steer->vips >= 0 && steer->trie >= 0 ? 0 : -ENOENT;
+	return found == sizeof(wanted) / sizeof(*wanted) ? 0 : -ENOENT;
 }
 
 static int find_program(struct gw_steer *steer, const char *interface, const char **why)
@@ -77,8 +94,8 @@ static int find_program(struct gw_steer *steer, const char *interface, const cha
 	close(fd);
 	if (error)
 		return error;
-	*why = "the XDP program there is not steer.bpf.o: it has no gw_steer_vips and "
-	       "gw_steer_trie";
+	*why = "the XDP program there is not steer.bpf.o: it lacks gw_steer_vips, "
+	       "gw_steer_trie or gw_steer_ends";
 	return find_maps(
 		steer, ids, info.nr_map_ids < PROGRAM_MAPS ? info.nr_map_ids : PROGRAM_MAPS);
 }
@@ -125,7 +142,8 @@ int gw_steer_open(const char *interface, struct gw_steer **out, const char **why
 	*why = "no memory";
 	if (!steer)
 		return -ENOMEM;
-	steer->vips = steer->trie = -1;
+	steer->vips.exact = steer->vips.trie = -1;
+	steer->ends.exact = steer->ends.trie = -1;
 	error = find_program(steer, interface, why);
 	if (error) {
 		gw_steer_close(steer);
@@ -135,82 +153,122 @@ int gw_steer_open(const char *interface, struct gw_steer **out, const char **why
 	return 0;
 }
 
+static void set_close(struct set *set)
+{
+	if (set->exact >= 0)
+		close(set->exact);
+	if (set->trie >= 0)
+		close(set->trie);
+	free(set->entries);
+}
+
 void gw_steer_close(struct gw_steer *steer)
 {
 	if (!steer)
 		return;
-	if (steer->vips >= 0)
-		close(steer->vips);
-	if (steer->trie >= 0)
-		close(steer->trie);
-	free(steer->keys);
+	set_close(&steer->vips);
+	set_close(&steer->ends);
 	free(steer);
 }
 
-static int add(const struct gw_steer *steer, const struct gw_vip_key *key)
+static int put(const struct set *set, const struct entry *entry)
 {
-	uint8_t value = 1;
-	int error = key->prefix_length == 128
-			    ? bpf_map_update_elem(steer->vips, &key->address, &value, BPF_ANY)
-			    : bpf_map_update_elem(steer->trie, key, &value, BPF_ANY);
+	uint8_t value = (uint8_t)entry->value;
+	int error = entry->key.prefix_length == 128
+			    ? bpf_map_update_elem(set->exact, &entry->key.address, &value, BPF_ANY)
+			    : bpf_map_update_elem(set->trie, &entry->key, &value, BPF_ANY);
 
 	return error ? -errno : 0;
 }
 
-static int take_out(const struct gw_steer *steer, const struct gw_vip_key *key)
+static int take_out(const struct set *set, const struct entry *entry)
 {
-	int error = key->prefix_length == 128 ? bpf_map_delete_elem(steer->vips, &key->address)
-					      : bpf_map_delete_elem(steer->trie, key);
+	int error = entry->key.prefix_length == 128
+			    ? bpf_map_delete_elem(set->exact, &entry->key.address)
+			    : bpf_map_delete_elem(set->trie, &entry->key);
 
 	return error && errno != ENOENT ? -errno : 0;
 }
 
-static bool holds(const struct gw_vip_key *keys, size_t count, const struct gw_vip_key *key)
+static const struct entry *find(const struct entry *list, size_t count, const struct entry *entry)
 {
-	return count && bsearch(key, keys, count, sizeof(*keys), compare);
+	return count ? bsearch(entry, list, count, sizeof(*list), compare) : NULL;
 }
 
-int gw_steer_update(struct gw_steer *steer, const struct gw_vip *vips, size_t count)
+/* Makes the set hold `wanted`, which it sorts. Returns 0 or the first -errno. */
+static int set_update(struct set *set, struct entry *wanted, size_t count)
 {
-	struct gw_vip_key *wanted = calloc(count + 1, sizeof(*wanted));
-	struct gw_vip_key *kept = calloc(count + steer->count + 1, sizeof(*kept));
+	struct entry *kept = calloc(count + set->count + 1, sizeof(*kept));
 	size_t kept_count = 0;
 	int first = 0;
 
-	if (!wanted || !kept) {
-		free(wanted);
-		free(kept);
+	if (!kept)
 		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++) {
-		wanted[i].prefix_length = vips[i].prefix_length;
-		wanted[i].address = vips[i].address;
-	}
 	qsort(wanted, count, sizeof(*wanted), compare);
 	/* What could not be done is not remembered as done, so that the next call tries again. */
 	for (size_t i = 0; i < count; i++) {
-		int error =
-			holds(steer->keys, steer->count, &wanted[i]) ? 0 : add(steer, &wanted[i]);
+		const struct entry *old = find(set->entries, set->count, &wanted[i]);
+		int error = old && old->value == wanted[i].value ? 0 : put(set, &wanted[i]);
 
-		if (error)
-			first = first ? first : error;
-		else
+		if (!error)
 			kept[kept_count++] = wanted[i];
+		else if (old)
+			kept[kept_count++] = *old;
+		first = first ? first : error;
 	}
-	for (size_t i = 0; i < steer->count; i++) {
-		int error = holds(wanted, count, &steer->keys[i])
-				    ? 0
-				    : take_out(steer, &steer->keys[i]);
+	for (size_t i = 0; i < set->count; i++) {
+		int error =
+			find(wanted, count, &set->entries[i]) ? 0 : take_out(set, &set->entries[i]);
 
 		if (!error)
 			continue;
 		first = first ? first : error;
-		kept[kept_count++] = steer->keys[i];
+		kept[kept_count++] = set->entries[i];
 	}
 	qsort(kept, kept_count, sizeof(*kept), compare);
-	free(wanted);
-	free(steer->keys);
-	steer->keys = kept;
-	steer->count = kept_count;
+	free(set->entries);
+	set->entries = kept;
+	set->count = kept_count;
 	return first;
+}
+
+static size_t collect_vips(const struct gw_view *view, struct entry *list)
+{
+	for (uint32_t i = 0; i < view->vip_count; i++) {
+		list[i].key.prefix_length = view->vip[i].prefix_length;
+		list[i].key.address = view->vip[i].address;
+		list[i].value = view->vip[i].flags;
+	}
+	return view->vip_count;
+}
+
+/* An address may stand there twice, once without a tunnel. */
+static size_t collect_ends(const struct gw_view *view, struct entry *list)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < view->endpoint_count; i++) {
+		if (!view->endpoint[i].endpoint.modes)
+			continue;
+		list[count].key.prefix_length = 128;
+		list[count].key.address = view->endpoint[i].address;
+		list[count++].value = view->endpoint[i].endpoint.modes;
+	}
+	return count;
+}
+
+int gw_steer_update(struct gw_steer *steer, const struct gw_view *view)
+{
+	size_t room =
+		view->vip_count > view->endpoint_count ? view->vip_count : view->endpoint_count;
+	struct entry *wanted = calloc(room + 1, sizeof(*wanted));
+	int error, later;
+
+	if (!wanted)
+		return -ENOMEM;
+	error = set_update(&steer->vips, wanted, collect_vips(view, wanted));
+	memset(wanted, 0, (room + 1) * sizeof(*wanted));
+	later = set_update(&steer->ends, wanted, collect_ends(view, wanted));
+	free(wanted);
+	return error ? error : later;
 }

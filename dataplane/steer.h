@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Steering of an af_xdp port: bpf/steer.bpf.c, which EAL loaded with xdp_prog=, hands DPDK the
- * packets for the service addresses in its maps; this file keeps those maps equal to the snapshot
- * in force. Addresses that are new go in before those that left go out. Main only.
+ * packets for the service addresses in its maps, and what concerns them; this file keeps those maps
+ * equal to the snapshot in force. Addresses that are new go in before those that left go out. Main
+ * only.
  */
 #pragma once
 
-#include "abi/objects.h"
-
-#include <stddef.h>
+#include "generation.h"
 
 struct gw_steer;
 
@@ -27,6 +26,6 @@ int gw_steer_take(const char *interface);
 int gw_steer_open(const char *interface, struct gw_steer **out, const char **why);
 void gw_steer_close(struct gw_steer *steer); /* NULL is fine */
 
-/* Makes the maps name exactly these addresses. Returns 0 or the first -errno; what could be done is
- * done. */
-int gw_steer_update(struct gw_steer *steer, const struct gw_vip *vips, size_t count);
+/* Makes the maps name exactly the view's service addresses and backends. Returns 0 or the first
+ * -errno; what could be done is done. */
+int gw_steer_update(struct gw_steer *steer, const struct gw_view *view);
