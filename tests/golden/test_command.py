@@ -43,3 +43,19 @@ def test_frames_that_cannot_be_written_are_a_failure(capture):
     done = run(capture, "--out", "/dev/full", stdout=subprocess.DEVNULL)
     assert done.returncode == 1
     assert "/dev/full" in done.stderr
+
+
+@pytest.mark.parametrize("path", ["dpdk", "xdp"])
+def test_the_tracer_tells_each_stage(capture, path):
+    """With the state of the flow before and after, in both paths."""
+    command = [program(), "--path", path, "--config", CONFIG, "--in", capture, "-v"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    told = dict(line.strip().split(None, 1) for line in done.stdout.splitlines()[1:])
+    assert told["vip"] == "203.0.113.10/32"
+    assert "ports 40000 -> 80 SYN" in told["headers"]
+    assert told["service"] == "web4, by ports 80-80"
+    assert told["before:"] == "nothing; after: NEW on b4"
+    assert "of 65537 in pool four, digest " in told["table"]
+    assert told["backend"] == "four/b4, active"
+    assert told["size"] == "40 + 20 bytes, the link takes 1500"
+    assert told["verdict"] == "tx"

@@ -6,6 +6,7 @@
  */
 #include "abi/encap.h"
 #include "abi/fragment.h"
+#include "abi/icmp.h"
 #include "abi/parse.h"
 #include "abi/service.h"
 #include "base/address.h"
@@ -181,6 +182,32 @@ static void stage_headers(const struct trace *trace)
 	fputc('\n', trace->stream);
 }
 
+/* What an ICMP message is, and which flow its quote is about. */
+static void stage_icmp(const struct trace *trace)
+{
+	const struct gw_packet *packet = &trace->packet;
+	const uint8_t *icmp = trace->frame + packet->l4_offset;
+	char from[GW_ADDRESS_TEXT], to[GW_ADDRESS_TEXT];
+	struct gw_flow_key key = packet->key;
+
+	if (trace->parsed != GW_PARSE_ICMP)
+		return;
+	if (gw_icmp_kind(packet->family, icmp[0]) != GW_ICMP_KIND_ERROR) {
+		STAGE(trace->stream, "icmp", "type %u, code %u", icmp[0], icmp[1]);
+		return;
+	}
+	if (!gw_icmp_quoted_flow(
+		    icmp + GW_ICMP_HEADER, gw_icmp_quote_length(packet), packet->family, &key)) {
+		STAGE(trace->stream, "icmp",
+			"error, type %u, code %u; its quote is no flow of the service", icmp[0],
+			icmp[1]);
+		return;
+	}
+	STAGE(trace->stream, "icmp", "error, type %u, code %u, about the flow %s %u -> %s %u",
+		icmp[0], icmp[1], address(&key.source, from), GW_NTOHS(key.source_port),
+		address(&key.destination, to), GW_NTOHS(key.destination_port));
+}
+
 /* The decision ------------------------------------------------------------------------------ */
 
 static const struct gw_span_run *run_of(const struct gw_vip *vip, uint8_t protocol)
@@ -209,7 +236,7 @@ static void stage_service(const struct trace *trace)
 	const char *name = report_service(trace->build, trace->story->fate.service);
 	const struct gw_span *span = trace->vip ? find_span(trace) : NULL;
 
-	if (!trace->vip || trace->parsed >= 0)
+	if (!trace->vip || trace->parsed >= 0 || (!name && trace->parsed == GW_PARSE_ICMP))
 		return;
 	if (!name)
 		STAGE(trace->stream, "service", "none takes protocol %u here%s",
@@ -354,6 +381,7 @@ void report_stages(FILE *stream, const struct gw_build *build, uint64_t index, c
 			gw_parse_transport(frame, frame + length, (uint32_t)length, &trace.packet);
 		stage_headers(&trace);
 		stage_fragment(&trace);
+		stage_icmp(&trace);
 		stage_service(&trace);
 		stage_flow(&trace);
 		stage_backend(&trace);
