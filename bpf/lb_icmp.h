@@ -58,7 +58,7 @@ __noinline int lb_quoted(struct lb_state *state)
 
 	if (!config || !state)
 		return GW_DROP_ICMP_OTHER;
-	service = bpf_map_lookup_elem(&gw_services, &state->service);
+	service = lb_service_at(state->service);
 	if (!service)
 		return GW_DROP_ICMP_OTHER;
 	in.pool = service->pool;
@@ -89,7 +89,7 @@ static __noinline int lb_error(struct xdp_md *ctx, struct lb_state *state)
 
 	if (!config || !scratch || !length)
 		return GW_DROP_ICMP_OTHER;
-	vip = lb_vip_find(config, &packet->key.destination);
+	vip = lb_vip_at(config, &packet->key.destination);
 	length = GW_BOUND(length - 1, 0x7ff) + 1;
 	if (!vip ||
 		bpf_xdp_load_bytes(ctx, packet->l4_offset + GW_ICMP_HEADER, scratch->bytes, length))
@@ -98,7 +98,7 @@ static __noinline int lb_error(struct xdp_md *ctx, struct lb_state *state)
 		return GW_DROP_ICMP_OTHER;
 	state->service = gw_service_match(vip, packet->key.protocol,
 		GW_NTOHS(packet->key.destination_port), NULL, lb_span_at);
-	service = bpf_map_lookup_elem(&gw_services, &state->service);
+	service = lb_service_at(state->service);
 	if (!service || service->pool == GW_NONE) {
 		state->service = GW_NONE;
 		return vip->flags & GW_VIP_NO_SERVICE_HOST ? LB_HOST : GW_DROP_ICMP_OTHER;

@@ -233,6 +233,23 @@ GW_INLINE const struct gw_vip *lb_vip_find(
 	return bpf_map_lookup_elem(&gw_vip_trie, &key);
 }
 
+/*
+ * Service addresses and services for global functions: to Linux 6.1 what their arguments point to
+ * is no key of a map, a copy of it is.
+ */
+GW_INLINE const struct gw_vip *lb_vip_at(
+	const struct gw_xdp_config *config, const struct gw_address *address)
+{
+	struct gw_address key = *address;
+
+	return lb_vip_find(config, &key);
+}
+
+GW_INLINE const struct gw_service *lb_service_at(uint32_t service)
+{
+	return bpf_map_lookup_elem(&gw_services, &service);
+}
+
 GW_INLINE const struct gw_span *lb_span_at(const void *path, uint32_t index)
 {
 	return bpf_map_lookup_elem(&gw_spans, &index);

@@ -44,8 +44,12 @@ static __noinline bool lb_learn_report(
 
 	if (!endpoint || !gw_path_report_fits(report, endpoint->modes))
 		return false;
+		/* In a loop as it stands, without branches: unrolled, the verifier walks all
+		 * combinations. */
+#pragma clang loop unroll(disable)
 	for (uint32_t i = 0; i < GW_PATH_MTU_SOURCES; i++)
-		known |= gw_tunnel_source_has(&config->source[i], &report->source);
+		known = (uint32_t)GW_FORGET(
+			known | gw_tunnel_source_has(&config->source[i], &report->source), now);
 	backend = lb_backend_at(config, endpoint->backend);
 	if (!known || !backend)
 		return false;

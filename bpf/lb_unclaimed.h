@@ -18,7 +18,7 @@ GW_INLINE bool lb_announces(const struct gw_xdp_config *config, const struct gw_
 
 	if (gw_xdp_withdrawn(config, lb_now_ns(config)))
 		return false;
-	vip = lb_vip_find(config, address);
+	vip = lb_vip_at(config, address);
 	return vip && vip->flags & GW_VIP_ANNOUNCE_L2;
 }
 

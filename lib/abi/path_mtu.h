@@ -136,7 +136,7 @@ GW_INLINE bool gw_tunnel_source_has(
 	for (int i = 0; i < 12; i += 4)
 		unlike |= GW_WIRE_LOAD(uint32_t, source->address.bytes + i) ^
 			  GW_WIRE_LOAD(uint32_t, address->bytes + i);
-	return source->family && !unlike;
+	return !(unlike | !source->family);
 }
 
 /* Is the whole message's checksum right? `sum` is the folded sum of its `length` bytes. */
