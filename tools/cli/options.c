@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
 	{"steer", 'x', CLI_STEER, "PATH", "the steering program for net_af_xdp ports"},
 	{"wait", 'W', CLI_WAIT, NULL, "return when the backend's flows have ended"},
 	{"until-flows", LONG_UNTIL_FLOWS, CLI_UNTIL_FLOWS, "NUMBER",
-		"--wait until no more flows than this are left (0)"},
+		"with --wait: until no more flows than this are left (0)"},
 	{"timeout", 't', CLI_TIMEOUT, "DURATION", "wait no longer than this: 90s, 10m, 1h"},
 	{"once", LONG_ONCE, CLI_ONCE, NULL, "one look as text, then end"},
 	{"interval", 'i', CLI_INTERVAL, "DURATION", "time from one look to the next (1s)"},
@@ -108,7 +108,7 @@ static void options_print(unsigned int allowed)
 			snprintf(name, sizeof(name), "    ");
 		snprintf(name + 4, sizeof(name) - 4, "--%s%s%s", rows[i].name,
 			rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
-		printf("  %-22s %s\n", name, rows[i].help);
+		printf("  %-29s %s\n", name, rows[i].help);
 	}
 }
 
