@@ -357,6 +357,7 @@ static void config_keep(struct gw_daemon *daemon)
 	} else {
 		gw_state_config(daemon->state)->version = last.version;
 	}
+	gw_history_made_from(daemon->history, gw_state_config(daemon->state)->version);
 	gw_config_bundle_clear(&last);
 }
 

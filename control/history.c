@@ -285,6 +285,13 @@ int gw_history_add(struct gw_history *history, const struct gw_build *build, uin
 	return 0;
 }
 
+void gw_history_made_from(struct gw_history *history, uint64_t config)
+{
+	if (history->count)
+		history->ring[(history->first + history->count - 1) % GW_HISTORY_VERSIONS].config =
+			config;
+}
+
 void gw_history_in_force(struct gw_history *history, uint64_t version, int64_t now_ms)
 {
 	for (size_t i = 0; i < history->count; i++) {

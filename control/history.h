@@ -42,6 +42,10 @@ void gw_history_free(struct gw_history *history); /* NULL is fine */
  * or -ENOMEM, and then this version is missing. */
 int gw_history_add(struct gw_history *history, const struct gw_build *build, uint64_t config,
 	const struct gw_cause *cause, int64_t now_ms);
+/* The newest version's configuration, where it has its number only now: at the first publication it
+ * is kept afterwards. */
+void gw_history_made_from(struct gw_history *history, uint64_t config);
+
 /* It decides packets since then; a version that is not kept is ignored. */
 void gw_history_in_force(struct gw_history *history, uint64_t version, int64_t now_ms);
 

@@ -171,6 +171,8 @@ def test_rollback_sets_the_file_aside_until_it_changes(lab):
     write(lab, read(lab).replace("weight: 5", "weight: 7"))
     lab.start("lb1", "control")
     assert weights(lab)["b3"] == 7
+    start = lab.json("lb1", ["guideway", "table", "history"])[-1]
+    assert start["config"] == start["version"] > second
     assert "no configuration" in guideway(lab, "config", "rollback", "99999999", expect=4)
 
 
