@@ -95,8 +95,14 @@ static bool wait_over(struct wait *wait, const json_t *backend, long long now, i
 	if (!cli->timeout_ms || waited < (long long)cli->timeout_ms)
 		return false;
 	progress_end(wait);
-	cli_error("%s/%s still has %lld flows; it goes on draining", value_text(backend, "pool"),
-		value_text(backend, "name"), flows);
+	if (flows <= (long long)cli->until_flows)
+		cli_error("%s/%s: --timeout came before its flows could be counted (%d s); it goes "
+			  "on "
+			  "draining",
+			value_text(backend, "pool"), value_text(backend, "name"), SETTLE_MS / 1000);
+	else
+		cli_error("%s/%s still has %lld flows; it goes on draining",
+			value_text(backend, "pool"), value_text(backend, "name"), flows);
 	return true;
 }
 
