@@ -68,11 +68,20 @@ def write(plan, node, port, socket):
     )
 
 
+class _Verbatim(yaml.SafeLoader):  # pylint: disable=too-many-ancestors
+    """Scalars stay the words they are: YAML 1.1 would make false of `off` and 605 of `10:05`."""
+
+    yaml_implicit_resolvers = {
+        first: [one for one in resolvers if one[0].endswith((":null", ":merge"))]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
 def read(path):
     """A person's file as it stands."""
     try:
         with open(path, encoding="utf-8") as stream:
-            document = yaml.safe_load(stream)
+            document = yaml.load(stream, Loader=_Verbatim)
     except (OSError, yaml.YAMLError) as problem:
         raise LabError(f"{path}: {problem}") from problem
     if not isinstance(document, dict):
