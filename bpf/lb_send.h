@@ -190,6 +190,9 @@ __noinline int lb_encapsulate_other(struct xdp_md *ctx, struct lb_state *state)
 		ctx, &state->packet, &backend, state->hash, (uint16_t)inner_sum, &state->link);
 }
 
+/* A frame that reaches its packet's end in one buffer of less than this has no other buffer. */
+#define LB_BUFFERS_FROM 2048
+
 /* Cuts Ethernet's padding off the end, makes room in front, writes the headers. */
 GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_t length,
 	const struct gw_backend *backend, const struct gw_link *link)
@@ -199,6 +202,9 @@ GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_
 	uint8_t family = backend->family;
 	int grow;
 
+	/* `length` may be the first buffer's only, and padding, if any, is cut off the last one. */
+	if (length > wanted || wanted >= LB_BUFFERS_FROM)
+		length = (uint32_t)bpf_xdp_get_buff_len(ctx);
 	if (length > wanted && bpf_xdp_adjust_tail(ctx, (int)(wanted - length)))
 		return GW_DROP_MALFORMED;
 	if (!gw_encap_plain(backend, link)) {
