@@ -121,6 +121,26 @@ static bool limit_read(const struct api_call *call, struct gw_http_reply *reply,
 	return true;
 }
 
+/* A name that no pool has is a mistake of the caller, not a backend without flows. */
+static bool filter_known(const struct listing *listing, struct gw_http_reply *reply)
+{
+	const struct gw_build *build = listing->daemon->build;
+
+	if (listing->pool && !gw_build_pool_find(build, listing->pool)) {
+		api_error(reply, 404, "no pool \"%.80s\"", listing->pool);
+		return false;
+	}
+	if (!listing->backend)
+		return true;
+	for (size_t p = 0; p < build->pool_count; p++)
+		for (size_t b = 0; b < build->pools[p].backend_count; b++)
+			if (wanted(listing, build->pools[p].name, build->pools[p].backends[b].name))
+				return true;
+	api_error(reply, 404, "no backend \"%.80s\"%s%.80s", listing->backend,
+		listing->pool ? " in pool " : "", listing->pool ? listing->pool : "");
+	return false;
+}
+
 void api_flow_list(
 	struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
@@ -133,7 +153,7 @@ void api_flow_list(
 	struct gw_flow_sample *copy;
 	size_t count, kept;
 
-	if (!limit_read(call, reply, &listing.limit))
+	if (!limit_read(call, reply, &listing.limit) || !filter_known(&listing, reply))
 		return;
 	if (ops->samples(daemon->publisher, &samples, &count)) {
 		api_error(reply, 503, "no datapath (%s)", ops->name);

@@ -92,6 +92,8 @@ def test_the_sample_can_be_limited_and_asked_for_one_backend(lab, connect):
         assert {one["backend"] for one in flows} == {name[-2:]}
     assert lab.run("lb1", ["guideway", "flow", "list", "--limit", "0"])[0] == 0  # as if not given
     assert lab.run("lb1", ["guideway", "flow", "list", "--limit", "5000"])[0] == 2
+    for name in ("b9", "web/b9", "nope/b1"):
+        assert lab.run("lb1", ["guideway", "flow", "list", name])[0] == 4, name
 
 
 def test_a_flow_that_is_not_there_any_more_is_not_listed(lab, connect):
