@@ -121,6 +121,9 @@ def test_drain_wait_returns_when_the_flows_have_ended(lab, connect):
         _, err = waiting.communicate(timeout=30)
         assert waiting.returncode == 1
         assert "active flows" in err and "goes on draining" in err
+        waiting = drain_wait(lab, "--timeout", "2s", "--until-flows", "1000")
+        _, err = waiting.communicate(timeout=30)
+        assert waiting.returncode == 1 and "before its flows could be counted" in err
         waiting = drain_wait(lab, "--timeout", "50s")
         time.sleep(1)
         assert lab.run("lb1", ["guideway", "backend", "enable", "b1"])[0] == 0

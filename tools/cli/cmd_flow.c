@@ -146,8 +146,10 @@ static void lookup_print(const json_t *result)
 		if (json_is_integer(json_object_get(result, "slot")))
 			printf("slot       %lld of %lld\n", value_integer(result, "slot"),
 				value_integer(result, "table_size"));
-		printf("table      version %lld, digest %s\n",
-			value_integer(result, "table_version"), value_text(result, "digest"));
+		if (value_text(result, "digest")[0])
+			printf("table      version %lld, digest %s\n",
+				value_integer(result, "table_version"),
+				value_text(result, "digest"));
 		printf("backend    %s%s%s\n", backend[0] ? backend : "none",
 			value_text(result, "address")[0] ? " at " : "",
 			value_text(result, "address"));
