@@ -17,7 +17,8 @@ static const char *fault_of(const struct stat *info)
 	if (info->st_uid && info->st_uid != geteuid())
 		return "must belong to root or to the user that guideway-control runs as";
 	if (info->st_mode & (S_IWGRP | S_IRWXO))
-		return "must be writable by its owner only and not readable by others: chmod 0600";
+		return "must be writable by its owner only and not readable by others: chmod "
+		       "g-w,o=";
 	if (info->st_size > GW_PRIVATE_BYTES_MAX)
 		return "is larger than 64 KiB";
 	return NULL;
