@@ -139,7 +139,7 @@ def test_what_is_left_is_enough_for_a_reload_a_restart_and_traffic(lab):
     try:
         process.wait_for("traffic", lambda: len(flows.requests()) > 20, 10)
         os.kill(lab.pid("lb1", "control"), signal.SIGHUP)
-        assert lab.run("lb1", ["guideway", "backend", "disable", "b1"])[0] == 0
+        assert lab.run("lb1", ["guideway", "backend", "drain", "b1"])[0] == 0
         process.wait_for("b1 to be out", lambda: "b1" not in view.table_read(lab).slots, 10)
         assert lab.run("lb1", ["guideway", "backend", "enable", "b1"])[0] == 0
         digest = view.digest_of(lab)
