@@ -50,8 +50,8 @@ def receive(interface, address):
             frame = sock.recv(2048)
         except TimeoutError:
             break
-        if frame[12:14] != b"\x08\x00" or frame[30:34] != socket.inet_aton(address):
-            continue
+        if frame[12:14] != b"\x08\x00" or frame[23] != 17 or frame[30:34] != socket.inet_aton(address):
+            continue  # the sender's errors about answers that it did not expect are not ours to look at
         last = time.monotonic() + 2
         size = struct.unpack("!H", frame[18:20])[0]
         if frame[14:] == packet(socket.inet_ntoa(frame[26:30]), address, size):

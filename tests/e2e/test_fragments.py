@@ -18,6 +18,7 @@ def serve(lab):
     for node in lab.plan.bs:
         argv, env = lab.command(node.name, ["/usr/bin/python3", f"{HERE}/udp_big.py", "serve", node.name])
         process.spawn(argv, f"{lab.node_dir(node)}/big.log", env)
+        process.wait_for("the server", lambda: lab.run(node.name, ["ss", "-Hlun", "sport = :9"])[1], 20, 0.1)
     process.wait_for("all backends of both pools", lambda: healthy(lab) == 5, 20, 0.1)
 
 
