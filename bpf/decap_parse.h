@@ -104,7 +104,7 @@ static __always_inline int gre_read(const void *at, const void *end, struct deca
 static __always_inline int tunnel_read(const void *l3, const void *end, __u8 protocol,
 	const struct decap_wants *wants, struct decap_plan *plan)
 {
-	const void *at = l3 + (plan->ip_len & IP_HEADER_MASK);
+	const void *at = (const __u8 *)l3 + (plan->ip_len & IP_HEADER_MASK);
 
 	if (protocol == IPPROTO_UDP && wants->modes & GW_DECAP_MODE(GW_ENCAP_GUE))
 		return gue_read(at, end, wants, plan);
@@ -159,8 +159,9 @@ static __always_inline int outer_read_v6(const struct ipv6hdr *ip, const void *e
 static __always_inline __u32 pseudo_sum(
 	const void *l3, const void *end, const struct decap_plan *plan, __u32 length)
 {
-	const __u16 *word = l3 + (plan->outer_ipv6 ? offsetof(struct ipv6hdr, saddr)
-						   : offsetof(struct iphdr, saddr));
+	__u32 source =
+		plan->outer_ipv6 ? offsetof(struct ipv6hdr, saddr) : offsetof(struct iphdr, saddr);
+	const __u16 *word = (const void *)((const __u8 *)l3 + source);
 	__u32 sum = bpf_htons(IPPROTO_UDP) + bpf_htons(length);
 
 	for (int i = 0; i < 4; i++)
@@ -174,7 +175,8 @@ static __always_inline __u32 pseudo_sum(
 /* UDP's own length may leave bytes behind its end unused, never reach beyond IP's. */
 static __always_inline int gue_check(const void *l3, const void *end, struct decap_plan *plan)
 {
-	const struct udphdr *udp = l3 + (plan->ip_len & IP_HEADER_MASK);
+	const struct udphdr *udp =
+		(const void *)((const __u8 *)l3 + (plan->ip_len & IP_HEADER_MASK));
 	__u32 length;
 
 	if ((const void *)(udp + 1) > end)
