@@ -144,7 +144,7 @@ GW_INLINE bool gw_nd_answer(uint8_t *ip, const uint8_t *mac)
 		gw_wire_store32(ip + 24, 0xff020000);
 		gw_wire_store32(ip + 36, 1);
 	}
-	gw_wire_store32(icmp, GW_ICMPV6_ADVERTISEMENT << 24);
+	gw_wire_store32(icmp, (uint32_t)GW_ICMPV6_ADVERTISEMENT << 24);
 	gw_wire_store32(icmp + 4, GW_ND_FLAG_OVERRIDE | (everybody ? 0 : GW_ND_FLAG_SOLICITED));
 	gw_wire_store16(icmp + 24, GW_ND_TARGET_ADDRESS << 8 | 1);
 	gw_announce_mac(icmp + 26, mac);

@@ -214,6 +214,7 @@ def test_a_removed_backends_series_go_and_come_back_where_they_were(lab):
     assert falls({key: value for key, value in before.counters().items() if dict(key[1]).get("backend") != "b2"}, without.counters()) == {}
     put_back()
     view.wait_all_up(lab)
+    process.wait_for("b2's series to return", lambda: scrape(lab).has("guideway_backend_packets_total", **names), 15)
     counted = scrape(lab)
     assert counted.value("guideway_backend_packets_total", **names) >= before.value("guideway_backend_packets_total", **names)
 
