@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/config_store.h"
 
+#include "control/file_replace.h"
+
 #include <jansson.h>
 #include <xxhash.h>
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -38,37 +39,11 @@ static json_t *texts_dump(const struct gw_config *config)
 	return json_pack("{s:i, s:o}", "format", 1, "files", list);
 }
 
-static int path_make(const char *dir, uint64_t version, const char *end, char path[static PATH_MAX])
+static int path_make(const char *dir, uint64_t version, char path[static PATH_MAX])
 {
-	int length =
-		snprintf(path, PATH_MAX, "%s/" FOLDER "/%020" PRIu64 ".json%s", dir, version, end);
+	int length = snprintf(path, PATH_MAX, "%s/" FOLDER "/%020" PRIu64 ".json", dir, version);
 
 	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
-}
-
-static int file_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	size_t left = strlen(text);
-	int status = 0;
-
-	if (fd < 0)
-		return -errno;
-	while (!status && left) {
-		ssize_t written = write(fd, text, left);
-
-		if (written > 0) {
-			text += written;
-			left -= (size_t)written;
-		} else if (written < 0 && errno != EINTR) {
-			status = -errno;
-		}
-	}
-	if (!status && fsync(fd) < 0)
-		status = -errno;
-	if (close(fd) < 0 && !status)
-		status = -errno;
-	return status;
 }
 
 static int version_order(const void *a, const void *b)
@@ -123,14 +98,14 @@ static void old_remove(const char *dir)
 	uint64_t *list = gw_config_store_list(dir, &count);
 
 	for (size_t i = 0; list && i + GW_CONFIG_STORE_KEPT < count; i++)
-		if (!path_make(dir, list[i], "", path))
+		if (!path_make(dir, list[i], path))
 			unlink(path);
 	free(list);
 }
 
 int gw_config_store_write(const char *dir, uint64_t version, const struct gw_config *config)
 {
-	char path[PATH_MAX], temporary[PATH_MAX];
+	char path[PATH_MAX];
 	json_t *json;
 	char *text;
 	int status;
@@ -140,9 +115,7 @@ int gw_config_store_write(const char *dir, uint64_t version, const struct gw_con
 	snprintf(path, sizeof(path), "%s/" FOLDER, dir);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	status = path_make(dir, version, "", path);
-	if (!status)
-		status = path_make(dir, version, ".tmp", temporary);
+	status = path_make(dir, version, path);
 	if (status < 0)
 		return status;
 	json = texts_dump(config);
@@ -150,13 +123,9 @@ int gw_config_store_write(const char *dir, uint64_t version, const struct gw_con
 	json_decref(json);
 	if (!text)
 		return -ENOMEM;
-	status = file_write(temporary, text);
+	status = gw_file_replace(path, text);
 	free(text);
-	if (!status && rename(temporary, path) < 0)
-		status = -errno;
-	if (status < 0)
-		unlink(temporary);
-	else
+	if (!status)
 		old_remove(dir);
 	return status;
 }
@@ -209,7 +178,7 @@ int gw_config_store_read(const char *dir, uint64_t version, struct gw_config_bun
 	free(list);
 	if (!read.version)
 		return -ENOENT;
-	status = path_make(dir, read.version, "", path);
+	status = path_make(dir, read.version, path);
 	if (status < 0)
 		return status;
 	read.json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);

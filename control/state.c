@@ -2,6 +2,7 @@
 #include "control/state.h"
 
 #include "control/builder.h"
+#include "control/file_replace.h"
 
 #include <jansson.h>
 
@@ -433,55 +434,15 @@ char *gw_state_text(struct gw_state *state)
 	return text;
 }
 
-static int file_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	size_t left = strlen(text);
-	int status = 0;
-
-	if (fd < 0)
-		return -errno;
-	while (!status && left) {
-		ssize_t written = write(fd, text, left);
-
-		if (written >= 0) {
-			text += written;
-			left -= (size_t)written;
-		} else if (errno != EINTR) {
-			status = -errno;
-		}
-	}
-	if (!status && fsync(fd) < 0)
-		status = -errno;
-	if (close(fd) < 0 && !status)
-		status = -errno;
-	return status;
-}
-
 int gw_state_write(const char *dir, const char *text)
 {
-	char path[PATH_MAX], temporary[PATH_MAX];
-	int status, fd;
+	char path[PATH_MAX];
 
 	if (!dir)
 		return 0;
-	if (snprintf(temporary, sizeof(temporary), "%s/" GW_STATE_FILE ".tmp", dir) >=
-		(int)sizeof(temporary))
+	if (snprintf(path, sizeof(path), "%s/" GW_STATE_FILE, dir) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	snprintf(path, sizeof(path), "%s/" GW_STATE_FILE, dir);
-	status = file_write(temporary, text);
-	if (!status && rename(temporary, path) < 0)
-		status = -errno;
-	if (status < 0) {
-		unlink(temporary);
-		return status;
-	}
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	status = fsync(fd) < 0 ? -errno : 0;
-	close(fd);
-	return status;
+	return gw_file_replace(path, text);
 }
 
 int gw_state_save(struct gw_state *state)
