@@ -159,10 +159,8 @@ CONFIG_READER(config_read_include)
 		config_bad(walk, node, "an included file cannot include others");
 		return false;
 	}
-	if (walk->flags & GW_CONFIG_NO_FILES) {
-		config_bad(walk, node, "other files cannot be used here");
+	if (!config_files_allowed(walk, node))
 		return false;
-	}
 	if (!is_list)
 		return include_element(walk, node);
 	for (yaml_node_item_t *item = node->data.sequence.items.start;
@@ -184,19 +182,11 @@ static bool seed_parse(char *text, size_t len, uint64_t *seed)
 CONFIG_READER(config_read_seed_file)
 {
 	struct gw_config *config = base;
-	const char *name = config_text(walk, node);
-	char *path, *text;
+	char *path = config_path_read(walk, node), *text;
 	uint64_t seed;
 	size_t len;
 	int error;
 
-	if (!name)
-		return false;
-	if (walk->flags & GW_CONFIG_NO_FILES) {
-		config_bad(walk, node, "other files cannot be used here");
-		return false;
-	}
-	path = config_path_resolve(walk, name);
 	if (!path)
 		return false;
 	error = config_file_read(path, &text, &len);

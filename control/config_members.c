@@ -50,18 +50,11 @@ static bool source_read(
 CONFIG_READER(config_read_members_file)
 {
 	struct gw_config_pool *pool = base;
-	const char *name = config_text(walk, node), *text;
 	size_t len, errors = walk->errors->count;
-	char *path;
+	char *path = config_path_read(walk, node);
+	const char *text;
 	int error;
 
-	if (!name)
-		return false;
-	if (walk->flags & GW_CONFIG_NO_FILES) {
-		config_bad(walk, node, "other files cannot be used here");
-		return false;
-	}
-	path = config_path_resolve(walk, name);
 	if (!path)
 		return false;
 	pool->members_file = path;

@@ -2,6 +2,7 @@
 #include "config_texts.h"
 
 #include "config_arena.h"
+#include "config_values.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,4 +99,18 @@ char *config_path_resolve(struct config_walk *walk, const char *path)
 	if (!full)
 		walk->status = -ENOMEM;
 	return full;
+}
+
+bool config_files_allowed(struct config_walk *walk, yaml_node_t *node)
+{
+	if (walk->flags & GW_CONFIG_NO_FILES)
+		config_bad(walk, node, "other files cannot be used here");
+	return !(walk->flags & GW_CONFIG_NO_FILES);
+}
+
+char *config_path_read(struct config_walk *walk, yaml_node_t *node)
+{
+	const char *name = config_text(walk, node);
+
+	return name && config_files_allowed(walk, node) ? config_path_resolve(walk, name) : NULL;
 }

@@ -20,3 +20,9 @@ int config_text_keep(struct config_walk *walk, const char *name, enum gw_config_
 
 /* A path that the file being walked names, relative to that file's folder; NULL without memory. */
 char *config_path_resolve(struct config_walk *walk, const char *path);
+
+/* May the configuration name other files? False after an error at the node. */
+bool config_files_allowed(struct config_walk *walk, yaml_node_t *node);
+
+/* The resolved path that the node names; NULL after an error, or without memory (walk->status). */
+char *config_path_read(struct config_walk *walk, yaml_node_t *node);
