@@ -95,3 +95,23 @@ int backend_path(struct cli *cli, const char *name, char *path, size_t size)
 	json_decref(list);
 	return ret;
 }
+
+int backend_tell(struct cli *cli, const char *name, const char *sub, void (*print)(const json_t *))
+{
+	char path[512];
+	json_t *answer;
+	int ret = backend_path(cli, name, path, sizeof(path) - strlen(sub));
+
+	if (ret)
+		return ret;
+	strcat(path, sub);
+	ret = cli_get(cli, path, &answer);
+	if (ret)
+		return ret;
+	if (cli->json)
+		ret = cli_print_json(answer);
+	else
+		print(answer);
+	json_decref(answer);
+	return ret;
+}

@@ -79,20 +79,7 @@ static void backend_print(const json_t *backend)
 
 int cmd_backend_show(struct cli *cli, int count, char **words)
 {
-	char path[PATH_SIZE];
-	json_t *backend;
-	int ret = backend_path(cli, words[0], path, sizeof(path));
-
-	if (!ret)
-		ret = cli_get(cli, path, &backend);
-	if (ret)
-		return ret;
-	if (cli->json)
-		ret = cli_print_json(backend);
-	else
-		backend_print(backend);
-	json_decref(backend);
-	return ret;
+	return backend_tell(cli, words[0], "", backend_print);
 }
 
 int backend_change(struct cli *cli, const char *name, json_t *body)

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_SIZE 512
-
 static void probe_print(const json_t *probe)
 {
 	const json_t *answers = json_object_get(probe, "answers"), *answer;
@@ -63,20 +61,5 @@ static void explain_print(const json_t *backend)
 
 int cmd_backend_explain(struct cli *cli, int count, char **words)
 {
-	char path[PATH_SIZE];
-	json_t *backend;
-	int ret = backend_path(cli, words[0], path, sizeof(path) - sizeof("/explain"));
-
-	if (ret)
-		return ret;
-	strcat(path, "/explain");
-	ret = cli_get(cli, path, &backend);
-	if (ret)
-		return ret;
-	if (cli->json)
-		ret = cli_print_json(backend);
-	else
-		explain_print(backend);
-	json_decref(backend);
-	return ret;
+	return backend_tell(cli, words[0], "/explain", explain_print);
 }
