@@ -6,6 +6,7 @@
 #include "control/check.h"
 
 #include "base/address.h"
+#include "loop_run.h"
 #include "suite.h"
 
 #include <uv.h>
@@ -172,22 +173,6 @@ static void answered(void *owner, const struct gw_check_outcome *result)
 	uv_stop(&loop);
 }
 
-static void guard_ran_out(uv_timer_t *timer)
-{
-	uv_stop(&loop);
-}
-
-static void loop_run(uint64_t most_ms)
-{
-	uv_timer_t guard;
-
-	uv_timer_init(&loop, &guard);
-	uv_timer_start(&guard, guard_ran_out, most_ms, 0);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&guard, NULL);
-	uv_run(&loop, UV_RUN_NOWAIT);
-}
-
 static struct gw_config_range expect_2xx[] = {{200, 299}};
 
 static struct gw_config_check check_of(enum gw_config_check_type type)
@@ -216,7 +201,7 @@ static uint64_t probe_run(const struct gw_config_check *check, const char *addre
 	CU_ASSERT_EQUAL_FATAL(
 		gw_check_ops_find(check->type)->start(checker, &target, answered, NULL, &probe), 0);
 	CU_ASSERT_EQUAL(answers, 0);
-	loop_run(5000);
+	loop_run_for(&loop, 5000);
 	CU_ASSERT_EQUAL_FATAL(answers, 1);
 	return (answered_at - start) / 1000000;
 }
@@ -229,7 +214,7 @@ static void http_run(const char *answer)
 	server.answer = answer;
 	check = check_of(GW_CONFIG_CHECK_HTTP);
 	probe_run(&check, "127.0.0.1");
-	loop_run(20);
+	loop_run_for(&loop, 20);
 	server_close();
 }
 
@@ -241,7 +226,7 @@ static void tcp_probe_succeeds_where_somebody_listens_and_ends_by_reset(void)
 	check = check_of(GW_CONFIG_CHECK_TCP);
 	probe_run(&check, "127.0.0.1");
 	CU_ASSERT_TRUE(outcome.success);
-	loop_run(50);
+	loop_run_for(&loop, 50);
 	CU_ASSERT_EQUAL(server.end, UV_ECONNRESET);
 	server_close();
 }
@@ -394,7 +379,7 @@ static void cancelled_probe_never_answers(void)
 					      checker, &target, answered, NULL, &probe),
 			0);
 		probe->ops->cancel(probe);
-		loop_run(100);
+		loop_run_for(&loop, 100);
 		CU_ASSERT_EQUAL(answers, 0);
 		server_close();
 	}

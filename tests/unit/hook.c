@@ -2,6 +2,7 @@
 /* The program for transitions: a script that writes its environment down. */
 #include "control/hook.h"
 
+#include "loop_run.h"
 #include "suite.h"
 
 #include <uv.h>
@@ -66,21 +67,9 @@ static void run(const char *subject, const char *why)
 				  .why = why});
 }
 
-static void guard_ran_out(uv_timer_t *timer)
-{
-	uv_stop(&loop);
-}
-
 static void run_for(uint64_t milliseconds)
 {
-	uv_timer_t guard;
-
-	uv_timer_init(&loop, &guard);
-	uv_update_time(&loop);
-	uv_timer_start(&guard, guard_ran_out, milliseconds, 0);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&guard, NULL);
-	uv_run(&loop, UV_RUN_NOWAIT);
+	loop_run_for(&loop, milliseconds);
 }
 
 /* What the script wrote, once it has `lines` lines. */

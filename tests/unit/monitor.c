@@ -7,6 +7,7 @@
 #include "control/monitor.h"
 
 #include "base/address.h"
+#include "loop_run.h"
 #include "suite.h"
 
 #include <uv.h>
@@ -125,21 +126,9 @@ static void end(void)
 	CU_ASSERT_EQUAL(uv_loop_close(&loop), 0);
 }
 
-static void guard_ran_out(uv_timer_t *timer)
-{
-	uv_stop(&loop);
-}
-
 static void run_for(uint64_t milliseconds)
 {
-	uv_timer_t guard;
-
-	uv_timer_init(&loop, &guard);
-	uv_update_time(&loop);
-	uv_timer_start(&guard, guard_ran_out, milliseconds, 0);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&guard, NULL);
-	uv_run(&loop, UV_RUN_NOWAIT);
+	loop_run_for(&loop, milliseconds);
 }
 
 static void run_until(int wanted)
