@@ -43,9 +43,13 @@ def test_ping_of_a_service_address_is_answered(lab, address, size):
 def test_an_upload_with_df_finds_the_tunnels_mtu(lab, address, mtu):
     for table in ("-4", "-6"):
         lab.run("client", ["ip", table, "route", "flush", "cache"])
+    before = lab.json("lb1", ["guideway", "drops", "--json"])
     status, out, err = lab.run("client", [PYTHON, f"{HERE}/df_upload.py", "send", address, str(10 << 20)])
     assert status == 0, err
     assert json.loads(out) == {"counted": 10 << 20, "mtu": mtu}
+    after = lab.json("lb1", ["guideway", "drops", "--json"])
+    assert after["replied"] > before["replied"]
+    assert after["drops"]["too_big"] == before["drops"]["too_big"]
 
 
 def unreachables(lab, name):
