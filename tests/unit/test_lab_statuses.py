@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tools/lab ends as every command does: 2 for wrong use, 4 for no such lab or node."""
+"""tools/lab ends as every command does: 2 for wrong use, 4 for no such lab or node. It knows when a process has ended."""
+
+import subprocess
 
 import pytest
-from labkit import lab, plan
+from labkit import lab, plan, process
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,20 @@ def test_a_node_that_is_not_there_is_no_such_thing():
     with pytest.raises(plan.LabError) as raised:
         plan.Plan("gwx", 1, 1).node("b2")
     assert raised.value.status == 4
+
+
+LEADER_LEAVES = """
+import ctypes, platform, threading, time
+threading.Thread(target=time.sleep, args=(1,)).start()
+print(flush=True)
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)  # exit, of this thread alone
+"""
+
+
+def test_a_process_whose_first_thread_has_ended_is_alive_until_the_others_have():
+    with subprocess.Popen(["/usr/bin/python3", "-c", LEADER_LEAVES], stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        leader = f"/proc/{child.pid}/stat"
+        process.wait_for("the first thread's end", lambda: ") Z " in open(leader, encoding="ascii").read(), 5)
+        assert process.alive(child.pid)
+        process.wait_for("the end", lambda: not process.alive(child.pid), 10)

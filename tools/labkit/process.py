@@ -58,14 +58,18 @@ def spawn(command, log, env=None):
 
 
 def alive(pid):
-    """True while the process runs; one that has ended but was not waited for does not count."""
+    """True while the process runs; one that has ended but was not waited for does not count.
+
+    The first thread may have ended before the others, which still hold what is open.
+    """
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         pass
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stream:
-            return stream.read().rpartition(")")[2].split()[0] not in ("Z", "X")
+            ended = stream.read().rpartition(")")[2].split()[0] in ("Z", "X")
+        return not ended or len(os.listdir(f"/proc/{pid}/task")) > 1
     except (FileNotFoundError, ProcessLookupError):
         return False
 
