@@ -2,4 +2,7 @@
 import pathlib
 import sys
 
+import pytest
+
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+pytest.register_assert_rewrite("each_case")

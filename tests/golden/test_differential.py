@@ -13,8 +13,8 @@ import socket
 import struct
 
 import pytest
+from each_case import HERE
 from replay import replay
-from test_golden import HERE
 
 PACKETS = 1000000 if os.environ.get("GUIDEWAY_CHECK_FULL") else 40000
 CHUNK = 50000  # packets of one replay; each starts with empty tables

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tools/lab ends as every command does: 2 for wrong use, 4 for no such lab or node. It knows when a process has ended."""
+"""tools/lab ends as every command does: 2 for wrong use, 4 for no such lab or node; and when a process is gone."""
 
 import subprocess
 
