@@ -10,6 +10,7 @@ from scapy.utils import RawPcapReader, RawPcapWriter
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("GUIDEWAY_BUILD", ROOT / "build"))
+PATHS = ("dpdk", "xdp")
 
 
 def program():
