@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guideway-bench: what is measured (a case), who measures it (a runner), and what comes out (a
+ *run).
+ *
+ * A case names one point of a sweep. A runner knows one path in one mode: it sets the case up and
+ * then measures the balancer and the bound, a plain forwarder (receive, swap MACs, send) on the
+ * same ports, as often as it is asked. It does not repeat, wait or judge: measure.c warms up,
+ * interleaves the two, takes medians and refuses a figure whose packets were not all balanced.
+ *
+ *	main.c → plan.c (cases from the options) → measure.c → runner → report.c, report_json.c,
+ *report_svg.c
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_MESSAGE 256
+
+enum bench_family {
+	BENCH_IPV4 = 4,
+	BENCH_IPV6 = 6,
+};
+
+/* Sizes count the frame check sequence, as RFC 2544 does: 64 is the shortest. */
+#define BENCH_SIZE_IMIX 0u /* seven of 64, four of 594, one of 1518 */
+
+struct bench_case {
+	const char *path; /* "dpdk" or "xdp" */
+	const char *mode; /* "cpu", "link" or "nic" */
+	enum bench_family family;
+	const char *encap;    /* as in a pool of the configuration: "ipip", "gue", "gre", "l2" */
+	uint32_t packet_size; /* or BENCH_SIZE_IMIX */
+	uint64_t flows;	      /* distinct ones, in random order */
+	double new_share;     /* of all packets, that open a flow never seen before: 0 to 1 */
+	uint32_t services;
+	uint32_t backends; /* of each service's pool */
+	uint32_t table_size;
+	uint64_t table_flows;	   /* room of the flow table; 0: twice `flows`, at least 65,536 */
+	double table_fill;	   /* share of it that flows which never send take up at first */
+	bool tracked;		   /* false: no flow table (XDP), as far as the path can */
+	uint32_t workers;	   /* DPDK */
+	uint32_t swaps_per_second; /* tables put in force while it is measured */
+	double load; /* link and nic: share of the highest rate, for latency; 0: all it takes */
+};
+
+/* What passed during one measurement of one subject. */
+struct bench_sample {
+	double seconds;
+	uint64_t packets;     /* that the subject sent */
+	uint64_t offered;     /* that it was given */
+	uint64_t lost;	      /* given and not sent: drops of the subject, full rings */
+	uint64_t overhead_ns; /* of the feeder for all packets, already taken off `seconds` */
+	uint64_t cycles;      /* TSC, of the measuring core; 0: not known */
+	uint64_t sampled;     /* frames of the output that were looked at … */
+	uint64_t wrong;	      /* … and were not the encapsulation that the case asks for */
+	uint64_t swaps;	      /* tables put in force meanwhile */
+	bool has_latency;
+	double latency_ns[3]; /* p50, p99, p99.9 */
+};
+
+enum bench_subject {
+	BENCH_BOUND,
+	BENCH_BALANCER,
+};
+
+/* What the options say about this machine rather than about a case. */
+struct bench_machine {
+	int cpu;	   /* the measured core; workers beyond the first take the ones after it */
+	int generator_cpu; /* link and nic */
+	const char *gen, *dut; /* nic: the ports */
+	const char *eal_args;  /* as typed, "" for none */
+	bool huge_pages;       /* at least as many free as the case needs */
+};
+
+struct bench_runner {
+	const char *path, *mode;
+	const char *what; /* how it measures, for the report: "frames from memory through a vdev" */
+	const char *bound; /* what the bound is, for the report */
+	bool synthetic;	   /* no network card */
+	/*
+	 * Sets up what the case needs. 0, or -errno with a message that says what to do; -ENOTSUP
+	 * for a case that the path cannot have. At most one is open at a time.
+	 */
+	int (*open)(const struct bench_machine *machine, const struct bench_case *what,
+		void **state, char message[BENCH_MESSAGE]);
+	/* One measurement of about `seconds`. 0 or -errno with a message. */
+	int (*measure)(void *state, enum bench_subject subject, double seconds,
+		struct bench_sample *sample, char message[BENCH_MESSAGE]);
+	/* Removes everything that open made, also namespaces, pins and processes. NULL is fine. */
+	void (*close)(void *state);
+	/* Adds the driver, the device and whatever else a reader must know. May be NULL. */
+	void (*describe)(void *state, json_t *machine);
+};
+
+/* One file a runner; plan.c has the list. */
+extern const struct bench_runner bench_dpdk_cpu;
+extern const struct bench_runner bench_dpdk_link;
+extern const struct bench_runner bench_dpdk_nic;
+extern const struct bench_runner bench_xdp_cpu;
+extern const struct bench_runner bench_xdp_link;
+
+/*
+ * The frames of a case, the same for every runner: flow f's frame, in network order, without the
+ * check sequence. Sources are 198.18.0.0/15 and 2001:2::/48 (RFC 2544, RFC 5180), services
+ * 203.0.113.0/24 upwards and 2001:db8:113::/64, backends 10.82.0.0/16 and fd82::/64. frames.c.
+ */
+#define BENCH_FRAME_MAX 1514
+struct bench_frames {
+	const struct bench_case *what;
+	uint8_t destination_mac[6], source_mac[6];
+};
+/* Length of the frame; `tcp_flags` 0 writes an ACK. `number` picks the size out of an IMIX. */
+uint32_t bench_frame_write(const struct bench_frames *frames, uint64_t flow, uint64_t number,
+	uint8_t tcp_flags, uint8_t frame[BENCH_FRAME_MAX]);
+/* True when `out` is what the balancer must make of flow `flow`'s packet: its outer header is one
+ * of the case's backends', its inner packet byte for byte the one that went in. */
+bool bench_frame_right(const struct bench_frames *frames, uint64_t flow, uint64_t number,
+	uint8_t tcp_flags, const uint8_t *out, uint32_t length);
+
+/*
+ * The model of a case: `services` services with a pool of `backends` each, built by control's
+ * builder; the caller frees it as any build. Successive `version`s differ by one backend's weight,
+ * so that each is a swap of every table. model.c.
+ */
+struct gw_build;
+int bench_build(const struct bench_case *what, uint32_t version, struct gw_build **build,
+	char message[BENCH_MESSAGE]);
