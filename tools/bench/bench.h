@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guideway-bench: what is measured (a case), who measures it (a runner), and what comes out (a
- *run).
+ * sample).
  *
  * A case names one point of a sweep. A runner knows one path in one mode: it sets the case up and
  * then measures the balancer and the bound, a plain forwarder (receive, swap MACs, send) on the
  * same ports, as often as it is asked. It does not repeat, wait or judge: measure.c warms up,
  * interleaves the two, takes medians and refuses a figure whose packets were not all balanced.
  *
- *	main.c → plan.c (cases from the options) → measure.c → runner → report.c, report_json.c,
- *report_svg.c
+ *	main.c → plan.c (cases from the options) → measure.c → runner
+ *	                                                     → report.c, report_json.c, report_svg.c
  */
 #pragma once
 
@@ -38,7 +38,8 @@ struct bench_case {
 	uint64_t flows;	      /* distinct ones, in random order */
 	double new_share;     /* of all packets, that open a flow never seen before: 0 to 1 */
 	uint32_t services;
-	uint32_t backends; /* of each service's pool */
+	uint32_t pools;	   /* that the services share in turn; at most as many as services */
+	uint32_t backends; /* of each pool */
 	uint32_t table_size;
 	uint64_t table_flows;	   /* room of the flow table; 0: twice `flows`, at least 65,536 */
 	double table_fill;	   /* share of it that flows which never send take up at first */
@@ -59,8 +60,15 @@ struct bench_sample {
 	uint64_t sampled;     /* frames of the output that were looked at … */
 	uint64_t wrong;	      /* … and were not the encapsulation that the case asks for */
 	uint64_t swaps;	      /* tables put in force meanwhile */
+	/*
+	 * Of the balancer, its own counters' growth (struct gw_counters): measure.c refuses the
+	 * figure unless rx = tx + drops + other and tx = packets. All 0: it could not be read.
+	 */
+	uint64_t counted_rx, counted_tx, counted_drops;
+	uint64_t counted_other; /* to_host, replied, consumed, held */
 	bool has_latency;
 	double latency_ns[3]; /* p50, p99, p99.9 */
+	char note[96];	      /* "no_neighbour 12": what explains a loss; may be empty */
 };
 
 enum bench_subject {
@@ -82,6 +90,11 @@ struct bench_runner {
 	const char *what; /* how it measures, for the report: "frames from memory through a vdev" */
 	const char *bound; /* what the bound is, for the report */
 	bool synthetic;	   /* no network card */
+	/*
+	 * Could this machine run it at all? Quick, changes nothing. 0, or -errno with why not and
+	 * what to do ("needs root"). NULL: always.
+	 */
+	int (*able)(const struct bench_machine *machine, char message[BENCH_MESSAGE]);
 	/*
 	 * Sets up what the case needs. 0, or -errno with a message that says what to do; -ENOTSUP
 	 * for a case that the path cannot have. At most one is open at a time.
@@ -106,26 +119,63 @@ extern const struct bench_runner bench_xdp_link;
 
 /*
  * The frames of a case, the same for every runner: flow f's frame, in network order, without the
- * check sequence. Sources are 198.18.0.0/15 and 2001:2::/48 (RFC 2544, RFC 5180), services
- * 203.0.113.0/24 upwards and 2001:db8:113::/64, backends 10.82.0.0/16 and fd82::/64. frames.c.
+ * check sequence. TCP over IPv4 or IPv6, all of a size (or IMIX), payload constant. frames.c.
+ *
+ *	source       198.18.0.0/15, 2001:2::/48 (RFC 2544, RFC 5180)    f mod 2^17
+ *	source port  1024 upwards                                       (f / 2^17) mod 64512
+ *	destination  203.0.113.1 upwards, 2001:db8:113::1 upwards; 80   f mod services
+ *
+ * so that 2^17 * 64512 flows are distinct; only these fields and the checksums (IPv4's header, TCP)
+ * differ between two flows' frames of one size. An IPv6 frame has at least 78 - 4 bytes.
  */
-#define BENCH_FRAME_MAX 1514
+#define BENCH_FRAME_MAX	    1514
+#define BENCH_FLOWS	    (UINT64_C(64512) << 17)
+#define BENCH_SOURCE_BITS   17
+#define BENCH_SOURCE_PORT   1024u /* the lowest */
+#define BENCH_SOURCE_PORTS  64512u
+#define BENCH_SERVICE_PORT  80u
+#define BENCH_SOURCE_IPV4   0xc6120000u /* 198.18.0.0, host order */
+#define BENCH_SERVICE_IPV4  0xcb007101u /* 203.0.113.1: service 0 */
+#define BENCH_BACKEND_IPV4  0x0a520100u /* 10.82.1.0: each pool's backend 0; IPv6 fd82::1:0 */
+#define BENCH_BACKENDS_MAX  65000u	/* of one pool */
+#define BENCH_BALANCER_IPV4 0x0a52000bu /* 10.82.0.11; IPv6 fd82::11 */
+#define BENCH_MTU	    9000u	/* of the egress link: nothing is too big */
+
 struct bench_frames {
 	const struct bench_case *what;
-	uint8_t destination_mac[6], source_mac[6];
+	uint8_t destination_mac[6], source_mac[6]; /* of what goes in */
 };
+
+/* The balancer's own MAC as bench_build's next hops have it: frames must go to it. */
+#define BENCH_OUR_MAC                                                                              \
+	{                                                                                          \
+		2, 0, 0, 0, 0, 2                                                                   \
+	}
+
 /* Length of the frame; `tcp_flags` 0 writes an ACK. `number` picks the size out of an IMIX. */
 uint32_t bench_frame_write(const struct bench_frames *frames, uint64_t flow, uint64_t number,
 	uint8_t tcp_flags, uint8_t frame[BENCH_FRAME_MAX]);
-/* True when `out` is what the balancer must make of flow `flow`'s packet: its outer header is one
- * of the case's backends', its inner packet byte for byte the one that went in. */
+/* Of the frame that bench_frame_write would write. */
+uint32_t bench_frame_length(const struct bench_frames *frames, uint64_t number);
+/*
+ * True when `out` is what the balancer must make of flow `flow`'s packet: its outer header is one
+ * of the case's backends', its inner packet byte for byte the one that went in.
+ */
 bool bench_frame_right(const struct bench_frames *frames, uint64_t flow, uint64_t number,
 	uint8_t tcp_flags, const uint8_t *out, uint32_t length);
+/* The same of any of the case's flows and sizes, found out from the inner packet: for a runner that
+ * sees frames come out in no known order. The flow is written unless NULL. */
+bool bench_frame_judge(
+	const struct bench_frames *frames, const uint8_t *out, uint32_t length, uint64_t *flow);
 
 /*
- * The model of a case: `services` services with a pool of `backends` each, built by control's
- * builder; the caller frees it as any build. Successive `version`s differ by one backend's weight,
- * so that each is a swap of every table. model.c.
+ * The model of a case: `services` services that share `pools` pools of `backends` each, built by
+ * control's builder; the caller frees it as any build (gw_build_free). Next hops are resolved: MAC
+ * 02:00:00:00:00:01 (l2: 02:00:01:00 and the low 16 bits of the backend's address), from
+ * BENCH_OUR_MAC, port 0, MTU BENCH_MTU. Successive `version`s (from 1) differ by the weight of one
+ * backend of each pool, so that each is a swap of every table. It takes milliseconds and more:
+ * whoever swaps often builds two before and puts them in force in turn, renumbered
+ * (gw_build_renumber). model.c.
  */
 struct gw_build;
 int bench_build(const struct bench_case *what, uint32_t version, struct gw_build **build,
