@@ -36,6 +36,14 @@ def test_junit_errors_and_failures_are_failures(tmp_path):
     assert suites.junit_count(str(report)) == Count(3, 3, 3)
 
 
+def test_junit_names_the_failed_tests(tmp_path):
+    report = tmp_path / "report.xml"
+    cases = '<testcase name="a"/><testcase name="b[x]"><failure/></testcase><testcase name="c"><error/></testcase>'
+    report.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
+    assert suites.junit_failed(str(report)) == ["b[x]", "c"]
+    assert suites.junit_failed(str(tmp_path / "absent.xml")) == []
+
+
 def test_no_junit_file_is_no_count(tmp_path):
     assert suites.junit_count(str(tmp_path / "absent.xml")) is None
 

@@ -112,6 +112,15 @@ def junit_count(path):
     return count
 
 
+def junit_failed(path):
+    """Names of the tests that failed, for a line that no long assertion pushes out of sight."""
+    try:
+        cases = xml.etree.ElementTree.parse(path).getroot().iter("testcase")
+    except (OSError, xml.etree.ElementTree.ParseError):
+        return []
+    return [case.get("name") for case in cases if case.find("failure") is not None or case.find("error") is not None]
+
+
 def pytest_run(root, folder, suite, tally, full=False):
     """Runs tests/SUITE by pytest, a file at a time so that a person sees progress; how many files.
 
@@ -136,6 +145,8 @@ def pytest_run(root, folder, suite, tally, full=False):
         count = junit_count(report) or Count(failed=1)
         if status not in (0, 5) and not count.failed:
             count.failed = 1
+        if count.failed:
+            output = f"{output.rstrip()}\nfailed: {', '.join(junit_failed(report)) or f'status {status}'}"
         return count, took, output
 
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
