@@ -110,7 +110,10 @@ struct bench_runner {
 	void (*describe)(void *state, json_t *machine);
 };
 
-/* One file a runner; plan.c has the list. */
+/* One file a runner; runners.c has the list of those that are compiled in, NULL at the end. */
+extern const struct bench_runner *const bench_runners[];
+/* NULL: none of this path and mode. */
+const struct bench_runner *bench_runner_find(const char *path, const char *mode);
 extern const struct bench_runner bench_dpdk_cpu;
 extern const struct bench_runner bench_dpdk_link;
 extern const struct bench_runner bench_dpdk_nic;

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "measure.h"
+
+#include "watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WARM_UP_FLOWS	4  /* packets a flow, in random order: 98 % of them were seen */
+#define WARM_UP_SECONDS 30 /* at most */
+#define SWAPS_ENOUGH	0.8
+
+struct session {
+	const struct measure_options *options;
+	const struct bench_runner *runner;
+	const struct bench_case *what;
+	void *state;
+	struct measurement *result;
+};
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct spread spread_of(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return (struct spread){
+		.median = count % 2 ? values[count / 2]
+				    : (values[count / 2 - 1] + values[count / 2]) / 2,
+		.min = values[0],
+		.max = values[count - 1],
+	};
+}
+
+/* The balancer's own word against what was seen from outside. */
+static bool counters_judge(const struct bench_sample *sample, char *why)
+{
+	uint64_t sum = sample->counted_tx + sample->counted_drops + sample->counted_other;
+
+	if (!sample->counted_rx && !sum)
+		snprintf(why, BENCH_MESSAGE, "the balancer's counters could not be read");
+	else if (sample->counted_rx != sum)
+		snprintf(why, BENCH_MESSAGE,
+			"the balancer's counters do not add up: rx %" PRIu64
+			", sum of verdicts %" PRIu64,
+			sample->counted_rx, sum);
+	else if (sample->counted_drops || sample->counted_other)
+		snprintf(why, BENCH_MESSAGE,
+			"the balancer dropped %" PRIu64 " packets and kept or handed over %" PRIu64
+			"%s%s",
+			sample->counted_drops, sample->counted_other, sample->note[0] ? ": " : "",
+			sample->note);
+	else if (sample->counted_tx != sample->packets)
+		snprintf(why, BENCH_MESSAGE,
+			"the balancer counted %" PRIu64 " packets sent, %" PRIu64 " came out",
+			sample->counted_tx, sample->packets);
+	else
+		return true;
+	return false;
+}
+
+static bool output_judge(
+	const struct bench_case *what, const struct bench_sample *sample, char *why)
+{
+	double swaps = what->swaps_per_second *
+		       (sample->seconds + (double)sample->overhead_ns * 1e-9) * SWAPS_ENOUGH;
+
+	if (!sample->sampled)
+		snprintf(why, BENCH_MESSAGE, "no frame of the output was looked at");
+	else if (sample->wrong)
+		snprintf(why, BENCH_MESSAGE,
+			"%" PRIu64 " of %" PRIu64 " frames looked at were not the right %s packet",
+			sample->wrong, sample->sampled, what->encap);
+	else if ((double)sample->swaps < swaps - 1)
+		snprintf(why, BENCH_MESSAGE,
+			"only %" PRIu64 " tables were put in force, %u a second were asked for",
+			sample->swaps, what->swaps_per_second);
+	else
+		return counters_judge(sample, why);
+	return false;
+}
+
+bool sample_judge(const struct bench_case *what, enum bench_subject subject,
+	const struct bench_sample *sample, char why[static BENCH_MESSAGE])
+{
+	const char *who = subject == BENCH_BALANCER ? "the balancer" : "the bound";
+
+	if (!sample->packets || !(sample->seconds > 0))
+		snprintf(why, BENCH_MESSAGE, "%s sent nothing%s%s", who,
+			sample->note[0] ? ": " : "", sample->note);
+	else if (sample->lost)
+		snprintf(why, BENCH_MESSAGE, "%s lost %" PRIu64 " of %" PRIu64 " packets%s%s", who,
+			sample->lost, sample->offered, sample->note[0] ? ": " : "", sample->note);
+	else if (sample->packets != sample->offered)
+		snprintf(why, BENCH_MESSAGE, "%s was given %" PRIu64 " packets and sent %" PRIu64,
+			who, sample->offered, sample->packets);
+	else
+		return subject == BENCH_BOUND || output_judge(what, sample, why);
+	return false;
+}
+
+/* One sample that counts, or the outcome that ends it all. */
+static bool take(struct session *session, enum bench_subject subject, double seconds,
+	struct bench_sample *sample)
+{
+	struct measurement *result = session->result;
+	int status;
+
+	*sample = (struct bench_sample){0};
+	status = session->runner->measure(session->state, subject, seconds, sample, result->why);
+	if (status) {
+		result->outcome = OUTCOME_FAILED;
+		if (!result->why[0])
+			snprintf(result->why, BENCH_MESSAGE, "%s", strerror(-status));
+		return false;
+	}
+	if (sample_judge(session->what, subject, sample, result->why))
+		return true;
+	result->outcome = OUTCOME_REFUSED;
+	result->lost = sample->lost;
+	return false;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void tell(const struct session *session, const char *step, uint32_t done)
+{
+	if (session->options->progress)
+		session->options->progress(
+			session->options->owner, step, done, session->options->rounds);
+}
+
+/* Caches, branch predictors and the flow table are as they will stay. */
+static bool warm_up(struct session *session)
+{
+	double end = now() + WARM_UP_SECONDS;
+	uint64_t enough = session->what->flows * WARM_UP_FLOWS, seen = 0;
+	struct bench_sample sample;
+
+	tell(session, "warming up", 0);
+	if (!take(session, BENCH_BOUND, session->options->seconds, &sample))
+		return false;
+	do {
+		if (!take(session, BENCH_BALANCER, session->options->seconds, &sample))
+			return false;
+		seen += sample.packets;
+	} while (seen < enough && now() < end);
+	return true;
+}
+
+static double per_packet(double total, const struct bench_sample *sample)
+{
+	return total / (double)sample->packets;
+}
+
+static double cycles_of(const struct session *session, const struct bench_sample *sample)
+{
+	if (sample->cycles)
+		return per_packet((double)sample->cycles, sample);
+	return per_packet(sample->seconds * session->options->tsc_hz, sample);
+}
+
+static bool take_round(struct session *session, struct measure_round *round)
+{
+	struct measurement *result = session->result;
+	struct bench_sample bound, balancer;
+
+	if (!take(session, BENCH_BOUND, session->options->seconds, &bound) ||
+		!take(session, BENCH_BALANCER, session->options->seconds, &balancer))
+		return false;
+	round->ns = per_packet(balancer.seconds * 1e9, &balancer);
+	round->bound_ns = per_packet(bound.seconds * 1e9, &bound);
+	round->cycles = cycles_of(session, &balancer);
+	round->bound_cycles = cycles_of(session, &bound);
+	memcpy(round->latency_ns, balancer.latency_ns, sizeof(round->latency_ns));
+	result->has_latency = balancer.has_latency;
+	result->packets += balancer.packets;
+	result->sampled += balancer.sampled;
+	result->swaps += balancer.swaps;
+	return true;
+}
+
+/* The spread of the double at `offset` in each round. */
+static struct spread spread_rounds(const struct measurement *result, double *room, size_t offset)
+{
+	for (size_t i = 0; i < result->round_count; i++)
+		room[i] = *(const double *)((const char *)&result->rounds[i] + offset);
+	return spread_of(room, result->round_count);
+}
+
+static void summarise(struct measurement *result, double *room)
+{
+	result->ns = spread_rounds(result, room, offsetof(struct measure_round, ns));
+	result->bound_ns = spread_rounds(result, room, offsetof(struct measure_round, bound_ns));
+	result->cycles = spread_rounds(result, room, offsetof(struct measure_round, cycles));
+	for (size_t i = 0; i < 3; i++)
+		result->latency_ns[i] = spread_rounds(result, room,
+			offsetof(struct measure_round, latency_ns) + i * sizeof(double));
+	result->outcome = OUTCOME_FIGURE;
+}
+
+static void take_rounds(struct session *session, double *room)
+{
+	struct measurement *result = session->result;
+	struct watch watch;
+
+	if (!warm_up(session))
+		return;
+	watch_begin(&watch, session->options->machine.cpu);
+	for (uint32_t i = 0; i < session->options->rounds; i++) {
+		tell(session, "round", i + 1);
+		if (!take_round(session, &result->rounds[i]))
+			return;
+		result->round_count++;
+	}
+	watch_end(&watch);
+	result->steal_share = watch.steal_share;
+	result->sibling_busy = watch.sibling_busy;
+	result->preempted = watch.preempted;
+	summarise(result, room);
+}
+
+static void measure_open(struct session *session, double *room)
+{
+	struct measurement *result = session->result;
+	int status = session->runner->open(
+		&session->options->machine, session->what, &session->state, result->why);
+
+	if (status) {
+		result->outcome = status == -ENOTSUP ? OUTCOME_UNSUPPORTED : OUTCOME_FAILED;
+		if (!result->why[0])
+			snprintf(result->why, BENCH_MESSAGE, "%s", strerror(-status));
+		return;
+	}
+	take_rounds(session, room);
+	result->described = json_object();
+	if (session->runner->describe && result->described)
+		session->runner->describe(session->state, result->described);
+	session->runner->close(session->state);
+}
+
+void measure_case(const struct measure_options *options, const struct bench_runner *runner,
+	const struct bench_case *what, struct measurement *measurement)
+{
+	struct session session = {
+		.options = options, .runner = runner, .what = what, .result = measurement};
+	double *room = calloc(options->rounds, sizeof(*room));
+
+	*measurement =
+		(struct measurement){.what = what, .runner = runner, .outcome = OUTCOME_FAILED};
+	measurement->rounds = calloc(options->rounds, sizeof(*measurement->rounds));
+	if (!room || !measurement->rounds)
+		snprintf(measurement->why, BENCH_MESSAGE, "out of memory for %u rounds",
+			options->rounds);
+	else if (!runner)
+		snprintf(measurement->why, BENCH_MESSAGE,
+			"this build cannot measure path %s, mode %s", what->path, what->mode);
+	else
+		measure_open(&session, room);
+	free(room);
+}
+
+void measurement_free(struct measurement *measurement)
+{
+	free(measurement->rounds);
+	json_decref(measurement->described);
+	*measurement = (struct measurement){0};
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A case as a configuration, which goes the way of any user's: text, loader, builder. So a case
+ * that a configuration could not say cannot be measured either.
+ */
+#include "bench.h"
+#include "control/builder.h"
+#include "control/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_head(FILE *text, const struct bench_case *what)
+{
+	fprintf(text,
+		"version: 1\n"
+		"node: {name: bench, source_ipv4: 10.82.0.11, source_ipv6: \"fd82::11\"}\n"
+		"dataplane: {path: %s}\n"
+		"defaults: {healthcheck: {type: none}}\n",
+		what->path);
+}
+
+static void write_backend(FILE *text, const struct bench_case *what, uint32_t i, uint32_t weight)
+{
+	uint32_t ipv4 = BENCH_BACKEND_IPV4 + i;
+
+	fprintf(text, "  - {name: b%u, weight: %u, address: ", i, weight);
+	if (what->family == BENCH_IPV6)
+		fprintf(text, "\"fd82::1:%x\"}\n", i);
+	else
+		fprintf(text, "%u.%u.%u.%u}\n", ipv4 >> 24, ipv4 >> 16 & 255, ipv4 >> 8 & 255,
+			ipv4 & 255);
+}
+
+static void write_pools(FILE *text, const struct bench_case *what, uint32_t version)
+{
+	fputs("pools:\n", text);
+	for (uint32_t pool = 0; pool < what->pools; pool++) {
+		fprintf(text, "- name: p%u\n  encap: %s\n  table_size: %u\n  backends:\n", pool,
+			what->encap, what->table_size);
+		for (uint32_t i = 0; i < what->backends; i++)
+			write_backend(text, what, i, i == 0 && version % 2 == 0 ? 2 : 1);
+	}
+}
+
+static void write_services(FILE *text, const struct bench_case *what)
+{
+	fputs("services:\n", text);
+	for (uint32_t i = 0; i < what->services; i++) {
+		uint32_t ipv4 = BENCH_SERVICE_IPV4 + i;
+
+		fprintf(text, "- {name: s%u, protocol: tcp, ports: [%u], pool: p%u, addresses: [",
+			i, BENCH_SERVICE_PORT, i % what->pools);
+		if (what->family == BENCH_IPV6)
+			fprintf(text, "\"2001:db8:113::%x:%x\"]}\n", (i + 1) >> 16,
+				(i + 1) & 0xffff);
+		else
+			fprintf(text, "%u.%u.%u.%u]}\n", ipv4 >> 24, ipv4 >> 16 & 255,
+				ipv4 >> 8 & 255, ipv4 & 255);
+	}
+}
+
+/* Every next hop is there from the start; with l2 each backend has a MAC of its own. */
+static bool tunnel_hint(
+	void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu)
+{
+	gw_link_hint_fixed(owner, address, link, mtu);
+	*mtu = BENCH_MTU;
+	return true;
+}
+
+static bool l2_hint(
+	void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu)
+{
+	const uint8_t mac[6] = {2, 0, 1, 0, address[14], address[15]};
+
+	tunnel_hint(owner, address, link, mtu);
+	memcpy(link->destination_mac, mac, sizeof(mac));
+	return true;
+}
+
+static int load(
+	const char *text, size_t length, struct gw_config **config, char message[BENCH_MESSAGE])
+{
+	struct gw_config_errors errors = {0};
+	int status =
+		gw_config_load_string("case", text, length, GW_CONFIG_NO_FILES, config, &errors);
+
+	if (status && errors.count)
+		gw_config_error_format(&errors.list[0], message, BENCH_MESSAGE);
+	else if (status)
+		snprintf(message, BENCH_MESSAGE, "the case's configuration: %s", strerror(-status));
+	gw_config_errors_free(&errors);
+	return status;
+}
+
+static int load_case(const struct bench_case *what, uint32_t version, struct gw_config **config,
+	char message[BENCH_MESSAGE])
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+	int status;
+
+	if (!stream)
+		return -ENOMEM;
+	write_head(stream, what);
+	write_pools(stream, what, version);
+	write_services(stream, what);
+	if (fclose(stream)) {
+		free(text);
+		return -ENOMEM;
+	}
+	status = load(text, length, config, message);
+	free(text);
+	return status;
+}
+
+int bench_build(const struct bench_case *what, uint32_t version, struct gw_build **build,
+	char message[BENCH_MESSAGE])
+{
+	gw_link_hint *hint = strcmp(what->encap, "l2") ? tunnel_hint : l2_hint;
+	struct gw_config *config = NULL;
+	struct gw_build *made = NULL;
+	char error[GW_BUILD_ERROR] = "";
+	int status = load_case(what, version, &config, message);
+
+	if (status)
+		return status;
+	status = gw_build_offline(config, NULL, 0, hint, &made, error);
+	gw_config_free(config);
+	if (status) {
+		snprintf(message, BENCH_MESSAGE, "%s", error[0] ? error : strerror(-status));
+		return status;
+	}
+	gw_build_renumber(made, version);
+	*build = made;
+	return 0;
+}

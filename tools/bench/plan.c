@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CASES_MAX	100000u
+#define TABLE_FLOWS_MIN 65536u
+
+/* What is measured when nothing is said: short, and the same as the first table. */
+static const char *const defaults[AXIS_IDS] = {
+	[AXIS_PATH] = "dpdk,xdp",
+	[AXIS_MODE] = "cpu",
+	[AXIS_FAMILY] = "4",
+	[AXIS_ENCAP] = "ipip",
+	[AXIS_TRACKED] = "yes",
+	[AXIS_SIZE] = "64",
+	[AXIS_SERVICES] = "1",
+	[AXIS_POOLS] = "1",
+	[AXIS_BACKENDS] = "100",
+	[AXIS_TABLE_SIZE] = "65537",
+	[AXIS_NEW] = "0",
+	[AXIS_TABLE_FLOWS] = "0",
+	[AXIS_FILL] = "0",
+	[AXIS_WORKERS] = "1",
+	[AXIS_SWAPS] = "0",
+	[AXIS_LOAD] = "0",
+	[AXIS_FLOWS] = "1,64k,1M",
+};
+
+/* The given list, else the sweep's, else the default. */
+static void list_choose(enum axis_id id, const struct axis_list *given, const struct sweep *sweep,
+	struct axis_list *list)
+{
+	char message[BENCH_MESSAGE];
+	const char *text = sweep && sweep->set[id] ? sweep->set[id] : defaults[id];
+
+	if (given->count)
+		*list = *given;
+	else
+		axis_parse(id, text, list, message);
+}
+
+/* With `services_free` nobody has said how many services: there are enough for the pools. */
+static int case_complete(struct bench_case *what, bool services_free, char *message)
+{
+	uint64_t room = what->flows * 2;
+
+	if (services_free && what->services < what->pools)
+		what->services = what->pools;
+	if (what->pools > what->services) {
+		snprintf(message, BENCH_MESSAGE, "--pools: %u pools, but only %u services",
+			what->pools, what->services);
+		return -EINVAL;
+	}
+	if (what->backends > what->table_size) {
+		snprintf(message, BENCH_MESSAGE,
+			"--table-size: %u slots are too few for %u backends", what->table_size,
+			what->backends);
+		return -EINVAL;
+	}
+	if (!what->table_flows)
+		what->table_flows = room > TABLE_FLOWS_MIN ? room : TABLE_FLOWS_MIN;
+	return 0;
+}
+
+static size_t product_of(const struct axis_list lists[AXIS_IDS])
+{
+	size_t product = 1;
+
+	for (int id = 0; id < AXIS_IDS && product <= CASES_MAX; id++)
+		product *= lists[id].count;
+	return product;
+}
+
+/* Case number `index` of the product; the last axis turns fastest. */
+static void case_fill(const struct axis_list lists[AXIS_IDS], size_t index, struct bench_case *what)
+{
+	for (int id = AXIS_IDS - 1; id >= 0; id--) {
+		axis_set(id, lists[id].values[index % lists[id].count], what);
+		index /= lists[id].count;
+	}
+}
+
+/* Of a product without a name: the axis with most values. */
+static enum axis_id along_choose(const struct axis_list lists[AXIS_IDS])
+{
+	enum axis_id best = AXIS_FLOWS;
+
+	for (int id = AXIS_FAMILY; id < AXIS_IDS; id++)
+		if (lists[id].count > lists[best].count)
+			best = id;
+	return best;
+}
+
+static int group_add(struct plan *plan, const struct axis_list given[AXIS_IDS],
+	const struct sweep *sweep, char *message)
+{
+	struct axis_list lists[AXIS_IDS];
+	struct plan_group *group = &plan->groups[plan->group_count];
+	struct bench_case *grown;
+	bool services_free = !given[AXIS_SERVICES].count && !(sweep && sweep->set[AXIS_SERVICES]);
+	size_t count;
+
+	for (int id = 0; id < AXIS_IDS; id++)
+		list_choose(id, &given[id], sweep, &lists[id]);
+	count = product_of(lists);
+	if (plan->case_count + count > CASES_MAX) {
+		snprintf(message, BENCH_MESSAGE,
+			"the lists multiply into over %u cases: give shorter ones", CASES_MAX);
+		return -EINVAL;
+	}
+	grown = reallocarray(plan->cases, plan->case_count + count, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	plan->cases = grown;
+	*group = (struct plan_group){.sweep = sweep,
+		.along = sweep ? sweep->along : along_choose(lists),
+		.first = plan->case_count,
+		.count = count};
+	for (size_t i = 0; i < count; i++) {
+		struct bench_case *what = &plan->cases[plan->case_count + i];
+		int status;
+
+		*what = (struct bench_case){0};
+		case_fill(lists, i, what);
+		status = case_complete(what, services_free, message);
+		if (status)
+			return status;
+	}
+	plan->case_count += count;
+	plan->group_count++;
+	return 0;
+}
+
+int plan_make(const struct axis_list lists[AXIS_IDS], const struct sweep *const *chosen,
+	size_t chosen_count, struct plan *plan, char message[static BENCH_MESSAGE])
+{
+	int status = 0;
+
+	*plan = (struct plan){0};
+	if (!chosen_count)
+		status = group_add(plan, lists, NULL, message);
+	for (size_t i = 0; i < chosen_count && !status; i++)
+		status = group_add(plan, lists, chosen[i], message);
+	if (status)
+		plan_free(plan);
+	return status;
+}
+
+void plan_free(struct plan *plan)
+{
+	free(plan->cases);
+	*plan = (struct plan){0};
+}
