@@ -238,7 +238,7 @@ int bench_run(const struct args *args)
 		putchar('\n');
 	}
 	if (args->svg)
-		status = chart_write(&chart, args->svg);
+		status = draw_chart(&chart, args->svg);
 	json_decref(list);
 	chart_free(&chart);
 	return status;

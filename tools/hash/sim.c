@@ -285,12 +285,22 @@ void json_print(const json_t *value)
 	putchar('\n');
 }
 
+int draw_chart(const struct chart *chart, const char *path)
+{
+	int status = chart_write(chart, path);
+
+	if (!status)
+		return EXIT_DONE;
+	complain("--svg: cannot write '%s': %s", path, strerror(-status));
+	return EXIT_FAILED;
+}
+
 int list_finish(const struct args *args, json_t *list, struct chart *chart, int status)
 {
 	if (!status && args->json)
 		json_print(list);
 	if (!status && args->svg)
-		status = chart_write(chart, args->svg);
+		status = draw_chart(chart, args->svg);
 	json_decref(list);
 	chart_free(chart);
 	return status;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "args.h"
-#include "chart.h"
+#include "chart/chart.h"
 
 #include <jansson.h>
 
@@ -81,6 +81,8 @@ double seconds_now(void);
 /* One line of JSON to standard output. */
 void json_print(const json_t *value);
 
+/* Writes the chart of --svg; an exit status, after a message when it cannot be. */
+int draw_chart(const struct chart *chart, const char *path);
 /*
  * The end of a verb that made a list and a chart: prints the list with --json, writes the chart
  * with --svg, frees both. Passes on a `status` that is not EXIT_DONE, then only frees.

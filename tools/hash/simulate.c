@@ -172,7 +172,7 @@ int simulate_run(const struct args *args)
 	}
 	if (args->svg) {
 		draw_loads(&outcome, scenario->title);
-		status = chart_write(&outcome.chart, args->svg);
+		status = draw_chart(&outcome.chart, args->svg);
 	}
 	outcome_free(&outcome);
 	return status;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "chart.h"
-
-#include "args.h"
+#include "chart/chart.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,21 +29,58 @@ size_t chart_add_series(struct chart *chart, const char *name)
 	return chart->series_count++;
 }
 
+/* Room for one more of `count`; false without memory, *array is as before then. */
+static bool grow(double **array, size_t count)
+{
+	double *grown;
+
+	/* Capacity doubles: a power of two is the moment to take more. */
+	if (count && (count & (count - 1)))
+		return true;
+	grown = reallocarray(*array, count ? count * 2 : 1, sizeof(**array));
+	if (grown)
+		*array = grown;
+	return grown;
+}
+
 void chart_add_point(struct chart *chart, size_t series, double x, double y)
 {
 	struct chart_series *s = &chart->series[series];
 
-	s->x = grow(s->x, s->count, sizeof(*s->x));
-	s->y = grow(s->y, s->count, sizeof(*s->y));
+	if (!grow(&s->x, s->count) || !grow(&s->y, s->count) || !grow(&s->low, s->count) ||
+		!grow(&s->high, s->count)) {
+		chart->failed = true;
+		return;
+	}
 	s->x[s->count] = x;
-	s->y[s->count++] = y;
+	s->y[s->count] = s->low[s->count] = s->high[s->count] = y;
+	s->count++;
+}
+
+void chart_set_range(struct chart *chart, size_t series, double low, double high)
+{
+	struct chart_series *s = &chart->series[series];
+
+	if (!s->count)
+		return;
+	s->low[s->count - 1] = low;
+	s->high[s->count - 1] = high;
 }
 
 void chart_add_category(struct chart *chart, const char *name)
 {
-	chart->categories =
-		grow(chart->categories, chart->category_count, sizeof(*chart->categories));
-	chart->categories[chart->category_count++] = strdup(name);
+	char **grown = reallocarray(
+		chart->categories, chart->category_count + 1, sizeof(*chart->categories));
+	char *copy = strdup(name);
+
+	if (grown)
+		chart->categories = grown;
+	if (!grown || !copy) {
+		free(copy);
+		chart->failed = true;
+		return;
+	}
+	chart->categories[chart->category_count++] = copy;
 }
 
 void chart_free(struct chart *chart)
@@ -53,6 +88,8 @@ void chart_free(struct chart *chart)
 	for (size_t i = 0; i < chart->series_count; i++) {
 		free(chart->series[i].x);
 		free(chart->series[i].y);
+		free(chart->series[i].low);
+		free(chart->series[i].high);
 	}
 	for (size_t i = 0; i < chart->category_count; i++)
 		free(chart->categories[i]);
@@ -90,7 +127,7 @@ static struct axis axis_of(const struct chart *chart, bool vertical)
 
 	for (size_t s = 0; s < chart->series_count; s++)
 		for (size_t i = 0; i < chart->series[s].count; i++) {
-			double value = vertical ? chart->series[s].y[i] : chart->series[s].x[i];
+			double value = vertical ? chart->series[s].high[i] : chart->series[s].x[i];
 
 			if (!isfinite(value) || (axis.log && value <= 0))
 				continue;
@@ -184,6 +221,17 @@ static void draw_ticks(FILE *file, const struct axis *axis, bool vertical)
 		draw_tick(file, axis, v, vertical);
 }
 
+/* A thin line from the lowest to the highest value. */
+static void draw_range(FILE *file, const struct chart_series *series, size_t i,
+	const struct axis *y, double x, const char *colour)
+{
+	if (!(series->high[i] > series->low[i]) || (y->log && series->low[i] <= 0))
+		return;
+	fprintf(file, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", x,
+		TOP + PLOT_HEIGHT * (1 - position(y, series->low[i])), x,
+		TOP + PLOT_HEIGHT * (1 - position(y, series->high[i])), colour);
+}
+
 static void draw_bars(FILE *file, const struct chart *chart, const struct axis *y)
 {
 	double group =
@@ -204,6 +252,9 @@ static void draw_bars(FILE *file, const struct chart *chart, const struct axis *
 				"fill=\"%s\"/>\n",
 				LEFT + group * (double)i + group * 0.1 + bar * (double)s,
 				TOP + PLOT_HEIGHT * (1 - top), bar, PLOT_HEIGHT * top, colours[s]);
+			draw_range(file, &chart->series[s], i, y,
+				LEFT + group * (double)i + group * 0.1 + bar * ((double)s + 0.5),
+				"#333");
 		}
 	for (size_t i = 0; i < chart->category_count; i += every) {
 		double x = LEFT + group * ((double)i + 0.5);
@@ -222,8 +273,9 @@ static void draw_lines(
 	for (size_t s = 0; s < chart->series_count; s++) {
 		const struct chart_series *series = &chart->series[s];
 
-		fprintf(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"",
-			colours[s]);
+		fprintf(file,
+			"<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"",
+			colours[s], series->dashed ? " stroke-dasharray=\"6 4\"" : "");
 		for (size_t i = 0; i < series->count; i++)
 			if (isfinite(series->y[i]) && (!y->log || series->y[i] > 0))
 				fprintf(file, "%.1f,%.1f ",
@@ -231,12 +283,15 @@ static void draw_lines(
 					TOP + PLOT_HEIGHT * (1 - position(y, series->y[i])));
 		fputs("\"/>\n", file);
 		for (size_t i = 0; i < series->count && series->count <= 40; i++)
-			if (isfinite(series->y[i]) && (!y->log || series->y[i] > 0))
+			if (isfinite(series->y[i]) && (!y->log || series->y[i] > 0)) {
+				draw_range(file, series, i, y,
+					LEFT + PLOT_WIDTH * position(x, series->x[i]), colours[s]);
 				fprintf(file,
 					"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
 					LEFT + PLOT_WIDTH * position(x, series->x[i]),
 					TOP + PLOT_HEIGHT * (1 - position(y, series->y[i])),
 					colours[s]);
+			}
 	}
 }
 
@@ -286,18 +341,17 @@ static void draw(FILE *file, const struct chart *chart)
 
 int chart_write(const struct chart *chart, const char *path)
 {
-	FILE *file = fopen(path, "w");
+	FILE *file;
 	bool failed;
 
-	if (!file) {
-		complain("--svg: cannot write '%s': %s", path, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (chart->failed)
+		return -ENOMEM;
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
 	draw(file, chart);
 	failed = ferror(file);
-	if (fclose(file) || failed) {
-		complain("--svg: cannot write '%s'", path);
-		return EXIT_FAILED;
-	}
-	return EXIT_DONE;
+	if (fclose(file) || failed)
+		return errno ? -errno : -EIO;
+	return 0;
 }
