@@ -47,6 +47,9 @@ struct bench_case {
 	uint32_t workers;	   /* DPDK */
 	uint32_t swaps_per_second; /* tables put in force while it is measured */
 	double load; /* link and nic: share of the highest rate, for latency; 0: all it takes */
+	uint32_t idle_us; /* link: single packets after a pause so long, for the latency of waking
+			     up; 0: no pauses */
+	bool adaptive;	  /* DPDK: idle workers sleep (`poll: adaptive`); else they poll always */
 };
 
 /* What passed during one measurement of one subject. */
@@ -68,6 +71,7 @@ struct bench_sample {
 	uint64_t counted_other; /* to_host, replied, consumed, held */
 	bool has_latency;
 	double latency_ns[3]; /* p50, p99, p99.9 */
+	double latency_max_ns;
 	char note[96];	      /* "no_neighbour 12": what explains a loss; may be empty */
 };
 
@@ -114,6 +118,11 @@ struct bench_runner {
 extern const struct bench_runner *const bench_runners[];
 /* NULL: none of this path and mode. */
 const struct bench_runner *bench_runner_find(const char *path, const char *mode);
+/*
+ * A runner may start this program again, with a hidden word that begins with @: what main() does
+ * then. The exit status, or -1: no such word in this build.
+ */
+int bench_child_main(const char *word);
 extern const struct bench_runner bench_dpdk_cpu;
 extern const struct bench_runner bench_dpdk_link;
 extern const struct bench_runner bench_dpdk_nic;

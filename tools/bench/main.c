@@ -52,5 +52,11 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	if (argc == 2 && argv[1][0] == '@') {
+		int status = bench_child_main(argv[1]);
+
+		if (status >= 0)
+			return status;
+	}
 	return gw_output_finish("guideway-bench", run(argc, argv));
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The runners of this build: meson.build compiles a path's when it has what the path needs. */
 #include "bench.h"
+#ifdef BENCH_DPDK_LINK
+#	include "link_wire.h"
+#endif
 
 #include <string.h>
 
@@ -29,4 +32,15 @@ const struct bench_runner *bench_runner_find(const char *path, const char *mode)
 		if (!strcmp(bench_runners[i]->path, path) && !strcmp(bench_runners[i]->mode, mode))
 			return bench_runners[i];
 	return NULL;
+}
+
+int bench_child_main(const char *word)
+{
+#ifdef BENCH_DPDK_LINK
+	if (!strcmp(word, BENCH_GENERATOR))
+		return bench_generator_main();
+	if (!strcmp(word, BENCH_SUBJECT))
+		return bench_subject_main();
+#endif
+	return -1;
 }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Both ends of the socket between guideway-bench and a child. */
+#include "link_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SETUP_PATIENCE_S 60
+#define END_PATIENCE_MS	 2000
+#define END_STEP_US	 1000
+
+/* ---- the child's end */
+
+static int wait_readable(int fd, int timeout_ms)
+{
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+	int ready = poll(&wait, 1, timeout_ms);
+
+	if (ready < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	return ready ? 0 : -EAGAIN;
+}
+
+int bench_child_setup(struct bench_link_setup *setup)
+{
+	if (recv(BENCH_CHILD_FD, setup, sizeof(*setup), 0) != sizeof(*setup))
+		return -EPIPE;
+	setup->what.path = "dpdk";
+	setup->what.mode = "link";
+	setup->what.encap = setup->encap;
+	return 0;
+}
+
+int bench_child_ask(struct bench_ask *ask, int timeout_ms)
+{
+	int error = wait_readable(BENCH_CHILD_FD, timeout_ms);
+
+	if (error)
+		return error;
+	return recv(BENCH_CHILD_FD, ask, sizeof(*ask), 0) == sizeof(*ask) ? 0 : -EPIPE;
+}
+
+void bench_child_answer(const struct bench_answer *answer)
+{
+	/* When the parent has gone, the next ask says so. */
+	if (send(BENCH_CHILD_FD, answer, sizeof(*answer), MSG_NOSIGNAL) < 0)
+		return;
+}
+
+/* ---- the parent's end */
+
+/* In the child: nothing but async-signal-safe calls. */
+static void become(const char *word, int fd, pid_t parent)
+{
+	char *const argv[] = {(char *)(uintptr_t) "guideway-bench", (char *)(uintptr_t)word, NULL};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	if (fd == BENCH_CHILD_FD)
+		fcntl(fd, F_SETFD, 0);
+	else if (dup2(fd, BENCH_CHILD_FD) < 0)
+		_exit(1);
+	execv("/proc/self/exe", argv);
+	_exit(1);
+}
+
+static int listen_to(struct bench_child *child, double patience, struct bench_answer *answer,
+	char message[BENCH_MESSAGE])
+{
+	ssize_t length;
+	int error;
+
+	do
+		error = wait_readable(child->fd, (int)(patience * 1000));
+	while (error == -EAGAIN && errno == EINTR);
+	if (error) {
+		snprintf(message, BENCH_MESSAGE, "the %s says nothing for %.0f s", child->name,
+			patience);
+		return -ETIMEDOUT;
+	}
+	length = recv(child->fd, answer, sizeof(*answer), 0);
+	if (length != sizeof(*answer)) {
+		snprintf(message, BENCH_MESSAGE,
+			"the %s ended; what it said itself stands above, or it was killed",
+			child->name);
+		return -EPIPE;
+	}
+	if (answer->error)
+		snprintf(message, BENCH_MESSAGE, "%s", answer->message);
+	return answer->error;
+}
+
+static int start_process(struct bench_child *child, const char *word)
+{
+	pid_t parent = getpid();
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	child->pid = fork();
+	if (!child->pid)
+		become(word, pair[1], parent);
+	close(pair[1]);
+	if (child->pid < 0) {
+		int error = -errno;
+
+		child->pid = 0;
+		close(pair[0]);
+		return error;
+	}
+	child->fd = pair[0];
+	return 0;
+}
+
+int bench_child_start(struct bench_child *child, const char *word,
+	const struct bench_link_setup *setup, struct bench_port_facts *facts,
+	char message[BENCH_MESSAGE])
+{
+	struct bench_answer answer;
+	int error;
+
+	*child = (struct bench_child){.name = word + 1, .fd = -1};
+	error = start_process(child, word);
+	if (!error && send(child->fd, setup, sizeof(*setup), MSG_NOSIGNAL) < 0)
+		error = -errno;
+	if (error)
+		snprintf(message, BENCH_MESSAGE, "the %s does not start: %s", child->name,
+			strerror(-error));
+	else
+		error = listen_to(child, SETUP_PATIENCE_S, &answer, message);
+	if (error) {
+		bench_child_end(child);
+		return error;
+	}
+	*facts = answer.port;
+	return 0;
+}
+
+int bench_child_talk(struct bench_child *child, const struct bench_ask *ask, double patience,
+	struct bench_answer *answer, char message[BENCH_MESSAGE])
+{
+	if (send(child->fd, ask, sizeof(*ask), MSG_NOSIGNAL) < 0) {
+		snprintf(message, BENCH_MESSAGE, "the %s has ended: %s", child->name,
+			strerror(errno));
+		return -EPIPE;
+	}
+	return listen_to(child, patience, answer, message);
+}
+
+void bench_child_end(struct bench_child *child)
+{
+	int waited = 0;
+
+	if (!child->pid)
+		return;
+	close(child->fd); /* it tidies up and ends */
+	while (waitpid(child->pid, NULL, WNOHANG) == 0) {
+		if (waited++ == END_PATIENCE_MS) {
+			kill(child->pid, SIGKILL);
+			waitpid(child->pid, NULL, 0);
+			break;
+		}
+		usleep(END_STEP_US);
+	}
+	*child = (struct bench_child){.name = child->name, .fd = -1};
+}

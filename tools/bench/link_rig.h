@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A generator and a subject on the two ends of one wire (link_wire.h): what link and nic have in
+ * common. One thread.
+ */
+#pragma once
+
+#include "link_child.h"
+
+struct bench_rig {
+	struct bench_link_setup setup;
+	struct bench_child generator, subject;
+	struct bench_port_facts gen, dut;
+};
+
+/* Both ports as --gen and --dut have them. 0 or -errno with a message; then close it all the same.
+ */
+int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
+	const struct bench_case *what, const char *gen, const char *dut,
+	char message[BENCH_MESSAGE]);
+void bench_rig_close(struct bench_rig *rig);
+
+/*
+ * One trial of one subject. `sample` is written but for its latencies when they were not measured.
+ * 0, also when frames were lost, or -errno with a message.
+ */
+int bench_rig_trial(struct bench_rig *rig, enum bench_subject subject,
+	const struct bench_trial *trial, struct bench_sample *sample, char message[BENCH_MESSAGE]);
+
+/* Can this machine have two ends of a wire? As a runner's `able`. */
+int bench_rig_able(const struct bench_machine *machine, char message[BENCH_MESSAGE]);
+
+/* Puts both ports into what the runner says of itself. */
+void bench_rig_describe(const struct bench_rig *rig, json_t *machine);
