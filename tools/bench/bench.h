@@ -87,6 +87,11 @@ struct bench_machine {
 	const char *gen, *dut; /* nic: the ports */
 	const char *eal_args;  /* as typed, "" for none */
 	bool huge_pages;       /* at least as many free as the case needs */
+	double resolution; /* nic: the search ends at that share of the highest rate; 0: 1 % */
+	uint32_t repeats;  /* nic: of a trial that lost, before the search believes it */
+	/* What goes on inside a measurement that takes minutes, a line each; NULL: nobody asks. */
+	void (*tell)(void *owner, const char *line);
+	void *tell_owner;
 };
 
 struct bench_runner {
@@ -94,6 +99,7 @@ struct bench_runner {
 	const char *what; /* how it measures, for the report: "frames from memory through a vdev" */
 	const char *bound; /* what the bound is, for the report */
 	bool synthetic;	   /* no network card */
+	bool primed;	   /* open sends each flow's first packets: no warm-up */
 	/*
 	 * Could this machine run it at all? Quick, changes nothing. 0, or -errno with why not and
 	 * what to do ("needs root"). NULL: always.

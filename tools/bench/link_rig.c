@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,13 +111,19 @@ void bench_rig_close(struct bench_rig *rig)
 	bench_child_end(&rig->subject);
 }
 
-static void add_note(struct bench_sample *sample, const char *what, uint64_t count)
+static void __attribute__((format(printf, 2, 3)))
+add_note(struct bench_sample *sample, const char *format, ...)
 {
 	size_t used = strlen(sample->note);
+	va_list arguments;
 
-	if (count)
-		snprintf(sample->note + used, sizeof(sample->note) - used, "%s%s %" PRIu64,
-			used ? ", " : "", what, count);
+	if (used)
+		used += (size_t)snprintf(sample->note + used, sizeof(sample->note) - used, ", ");
+	if (used >= sizeof(sample->note))
+		return;
+	va_start(arguments, format);
+	vsnprintf(sample->note + used, sizeof(sample->note) - used, format, arguments);
+	va_end(arguments);
 }
 
 static uint64_t above(uint64_t a, uint64_t b)
@@ -128,12 +135,17 @@ static uint64_t above(uint64_t a, uint64_t b)
 static void name_losses(struct bench_sample *sample, const struct bench_generated *seen,
 	const struct bench_counted *counted)
 {
+	uint64_t before = above(seen->sent, counted->rx);
+	uint64_t behind = above(counted->tx, seen->received);
+
 	if (!sample->lost)
 		return;
-	add_note(sample, "never received", above(seen->sent, counted->rx));
+	if (before)
+		add_note(sample, "never received %" PRIu64, before);
 	if (counted->note[0])
-		add_note(sample, counted->note, counted->drops + counted->other);
-	add_note(sample, "lost behind it", above(counted->tx, seen->received));
+		add_note(sample, "%s", counted->note);
+	if (behind)
+		add_note(sample, "lost behind it %" PRIu64, behind);
 }
 
 static void fill_sample(struct bench_sample *sample, const struct bench_generated *seen,

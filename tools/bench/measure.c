@@ -151,6 +151,8 @@ static bool warm_up(struct session *session)
 	uint64_t enough = session->what->flows * WARM_UP_FLOWS, seen = 0;
 	struct bench_sample sample;
 
+	if (session->runner->primed)
+		return true;
 	tell(session, "warming up", 0);
 	if (!take(session, BENCH_BOUND, session->options->seconds, &sample))
 		return false;
