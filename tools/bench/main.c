@@ -5,47 +5,317 @@
 #include "base/log.h"
 #include "base/output.h"
 #include "bench.h"
+#include "huge.h"
+#include "machine.h"
 #include "measure.h"
 #include "options.h"
 #include "plan.h"
+#include "report.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HUGE_BASE  (UINT64_C(256) << 20) /* frames, EAL, tables of one case */
+#define FLOW_BYTES 16
+#define PATH_TEXT  4096
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	interrupted = signal;
+}
+
+/* Namespaces, pins and pages are given back by ending as always; a second signal ends at once. */
+static void signals_take(void)
+{
+	struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+struct progress {
+	bool shown;
+	size_t index, count;
+	const struct bench_case *what;
+};
+
+static void progress_show(void *owner, const char *step, uint32_t done, uint32_t of)
+{
+	const struct progress *progress = owner;
+
+	if (!progress->shown)
+		return;
+	fprintf(stderr, "\r\033[K[%zu/%zu] %s %s: %s", progress->index + 1, progress->count,
+		progress->what->path, progress->what->mode, step);
+	if (done)
+		fprintf(stderr, " %u of %u", done, of);
+	fflush(stderr);
+}
+
+static void progress_clear(const struct progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+}
+
+/* Are as many huge pages free as the largest case needs? */
+static bool huge_enough(const struct options *options, const struct plan *plan, uint64_t unused)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < plan->case_count; i++) {
+		const struct bench_case *what = &plan->cases[i];
+		uint64_t need = what->table_flows * FLOW_BYTES +
+				(uint64_t)what->pools * what->table_size * 2;
+
+		if (need > most)
+			most = need;
+	}
+	return !options->no_huge && unused >= HUGE_BASE + most;
+}
+
+static struct bench_machine machine_of(
+	const struct options *options, const struct machine *machine, bool huge_pages)
+{
+	return (struct bench_machine){.cpu = machine->cpu,
+		.generator_cpu = machine->generator_cpu,
+		.gen = options->gen,
+		.dut = options->dut,
+		.eal_args = options->eal_args ? options->eal_args : "",
+		.huge_pages = huge_pages};
+}
+
+static int list_print(const struct options *options, const struct machine *machine)
+{
+	static const char *const paths[] = {"dpdk", "xdp"};
+	static const char *const modes[] = {"cpu", "link", "nic"};
+	struct bench_machine bench = machine_of(options, machine, false);
+
+	for (size_t p = 0; p < 2; p++)
+		for (size_t m = 0; m < 3; m++) {
+			const struct bench_runner *runner = bench_runner_find(paths[p], modes[m]);
+			char message[BENCH_MESSAGE] = "not part of this build";
+
+			if (!runner && !strcmp(paths[p], "xdp") && m == 2)
+				continue; /* the link mode measures any interface */
+			if (runner && (!runner->able || !runner->able(&bench, message)))
+				printf("%-5s %-5s yes  %s\n", paths[p], modes[m], runner->what);
+			else
+				printf("%-5s %-5s no   %s\n", paths[p], modes[m], message);
+		}
+	return EXIT_DONE;
+}
+
+/*
+ * Without --path a path that this machine cannot run is left out, with a word; asked for, it fails
+ * like any case. -1 when none is left.
+ */
+static int paths_choose(struct options *options, const struct bench_machine *machine)
+{
+	static const char *const paths[] = {"dpdk", "xdp"};
+	const struct axis_list *modes = &options->lists[AXIS_MODE];
+	const char *mode = modes->count ? modes->values[0].word : "cpu";
+	struct axis_list *list = &options->lists[AXIS_PATH];
+	char messages[2][BENCH_MESSAGE];
+
+	if (list->count || options->sweep_count || modes->count > 1)
+		return 0;
+	for (size_t i = 0; i < 2; i++) {
+		const struct bench_runner *runner = bench_runner_find(paths[i], mode);
+
+		snprintf(messages[i], BENCH_MESSAGE, "not part of this build");
+		if (runner && (!runner->able || !runner->able(machine, messages[i])))
+			list->values[list->count++] = (struct axis_value){.word = paths[i]};
+		else
+			gw_log_warning("path %s, mode %s: %s", paths[i], mode, messages[i]);
+	}
+	return list->count ? 0 : -1;
+}
+
+static int measure_all(
+	struct report *report, struct measure_options *how, const struct options *options)
+{
+	bool table = !options->json || options->json_path;
+	struct progress progress = {.shown = !options->quiet && isatty(STDERR_FILENO) &&
+					     (!options->json || options->json_path),
+		.count = report->plan->case_count};
+	size_t figures = 0, wrong = 0;
+
+	how->progress = progress_show;
+	how->owner = &progress;
+	for (size_t g = 0; g < report->plan->group_count && !interrupted; g++) {
+		const struct plan_group *group = &report->plan->groups[g];
+
+		if (table)
+			report_head(report, group, stdout);
+		for (size_t i = group->first; i < group->first + group->count && !interrupted;
+			i++) {
+			struct measurement *one = &report->measurements[i];
+
+			progress.index = i;
+			progress.what = &report->plan->cases[i];
+			measure_case(how,
+				bench_runner_find(progress.what->path, progress.what->mode),
+				progress.what, one);
+			report->count++;
+			figures += one->outcome == OUTCOME_FIGURE;
+			wrong += one->outcome == OUTCOME_REFUSED || one->outcome == OUTCOME_FAILED;
+			progress_clear(&progress);
+			if (table)
+				report_line(report, group, i, stdout);
+			else if (one->outcome != OUTCOME_FIGURE)
+				gw_log_warning("%s %s, %llu flows: no figure: %s", one->what->path,
+					one->what->mode, (unsigned long long)one->what->flows,
+					one->why);
+		}
+	}
+	if (table)
+		report_tail(report, stdout);
+	return wrong || !figures ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int write_json(const struct report *report, const struct options *options)
+{
+	json_t *json = report_json(report);
+	const char *path = options->json_path;
+	const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);
+	FILE *out = path && strcmp(path, "-") ? fopen(path, "we") : stdout;
+	int failed;
+
+	if (!out || !json) {
+		gw_log_error("--json: cannot write '%s': %s", path ? path : "-",
+			json ? strerror(errno) : "out of memory");
+		json_decref(json);
+		return EXIT_FAILED;
+	}
+	failed = json_dumpf(json, out, flags) || fputc('\n', out) == EOF;
+	json_decref(json);
+	if (out != stdout && (fclose(out) || failed)) {
+		gw_log_error("--json: cannot write '%s': %s", path, strerror(errno));
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE; /* standard output is checked at the end */
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat stat_of;
+
+	return !stat(path, &stat_of) && S_ISDIR(stat_of.st_mode);
+}
+
+static int write_charts(const struct report *report, const char *path)
+{
+	bool folder = report->plan->group_count > 1 || is_folder(path);
+	int status = EXIT_DONE;
+
+	if (folder && mkdir(path, 0777) && errno != EEXIST) {
+		gw_log_error("--svg: cannot make folder '%s': %s", path, strerror(errno));
+		return EXIT_FAILED;
+	}
+	for (size_t g = 0; g < report->plan->group_count; g++) {
+		const struct plan_group *group = &report->plan->groups[g];
+		char file[PATH_TEXT];
+		int failed;
+
+		snprintf(file, sizeof(file), "%s%s%s%s", path, folder ? "/" : "",
+			!folder	       ? ""
+			: group->sweep ? group->sweep->name
+				       : axes[group->along].option,
+			folder ? ".svg" : "");
+		failed = report_svg(report, group, file);
+		if (failed == -ENODATA) {
+			gw_log_warning("--svg: no figure for '%s', it is not drawn", file);
+		} else if (failed) {
+			gw_log_error("--svg: cannot write '%s': %s", file, strerror(-failed));
+			status = EXIT_FAILED;
+		}
+	}
+	return status;
+}
+
+static int measure(struct options *options, const struct machine *machine, struct plan *plan)
+{
+	struct report report = {.plan = plan,
+		.machine = machine,
+		.huge_pages = huge_enough(options, plan, machine->huge_free),
+		.seconds = options->seconds,
+		.rounds = options->rounds};
+	struct measure_options how = {.machine = machine_of(options, machine, report.huge_pages),
+		.seconds = options->seconds,
+		.rounds = options->rounds,
+		.tsc_hz = machine->tsc_hz,
+		.stop = &interrupted};
+	int status;
+
+	report.measurements = calloc(plan->case_count, sizeof(*report.measurements));
+	if (!report.measurements) {
+		gw_log_error("out of memory for %zu cases", plan->case_count);
+		return EXIT_FAILED;
+	}
+	status = measure_all(&report, &how, options);
+	if (options->json && write_json(&report, options))
+		status = EXIT_FAILED;
+	if (options->svg && write_charts(&report, options->svg))
+		status = EXIT_FAILED;
+	for (size_t i = 0; i < report.count; i++)
+		measurement_free(&report.measurements[i]);
+	free(report.measurements);
+	return interrupted ? EXIT_FAILED : status;
+}
+
+static int plan_and_measure(struct options *options, const struct machine *machine)
+{
+	struct bench_machine bench = machine_of(options, machine, false);
+	char message[BENCH_MESSAGE] = "out of memory";
+	struct plan plan;
+	int status;
+
+	if (paths_choose(options, &bench)) {
+		gw_log_error("nothing can be measured here; --list says why not");
+		return EXIT_FAILED;
+	}
+	status = plan_make(options->lists, options->sweeps, options->sweep_count, &plan, message);
+	if (status) {
+		gw_log_error("%s", message);
+		return status == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	}
+	status = measure(options, machine, &plan);
+	plan_free(&plan);
+	return status;
+}
 
 static int run(int argc, char **argv)
 {
 	struct options options;
-	struct plan plan = {0};
-	char message[BENCH_MESSAGE] = "";
+	struct machine machine;
 	int status = options_read(&options, argc, argv);
 
+	if (status >= 0) {
+		options_free(&options);
+		return status;
+	}
 	gw_log_open("guideway-bench", GW_LOG_WARNING);
-	if (status < 0) {
-		status = plan_make(
-				 options.lists, options.sweeps, options.sweep_count, &plan, message)
-				 ? EXIT_USAGE
-				 : EXIT_DONE;
-		if (status)
-			gw_log_error("%s", message);
+	signals_take();
+	status = options.huge ? huge_reserve(options.huge) : 0;
+	if (status) {
+		gw_log_error("--huge: cannot reserve %u pages of 2 MB: %s", options.huge,
+			strerror(-status));
+		status = EXIT_FAILED;
+	} else {
+		machine_read(&machine, options.cpu, options.generator_cpu);
+		status = options.list ? list_print(&options, &machine)
+				      : plan_and_measure(&options, &machine);
 	}
-	for (size_t i = 0; i < plan.case_count; i++) {
-		struct measure_options how = {.machine = {.cpu = options.cpu < 0 ? 1 : options.cpu,
-						      .eal_args = options.eal_args},
-			.seconds = options.seconds,
-			.rounds = options.rounds};
-		const struct bench_case *what = &plan.cases[i];
-		struct measurement measurement;
-
-		measure_case(&how, bench_runner_find(what->path, what->mode), what, &measurement);
-		printf("%s %s %lu flows: %.1f ns, bound %.1f ns %s\n", what->path, what->mode,
-			what->flows, measurement.ns.median, measurement.bound_ns.median,
-			measurement.why);
-		if (measurement.outcome != OUTCOME_FIGURE)
-			status = EXIT_FAILED;
-		measurement_free(&measurement);
-	}
-	plan_free(&plan);
+	huge_give_back();
 	options_free(&options);
 	return status;
 }

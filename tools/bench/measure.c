@@ -114,6 +114,11 @@ static bool take(struct session *session, enum bench_subject subject, double sec
 	struct measurement *result = session->result;
 	int status;
 
+	if (session->options->stop && *session->options->stop) {
+		result->outcome = OUTCOME_FAILED;
+		snprintf(result->why, BENCH_MESSAGE, "interrupted");
+		return false;
+	}
 	*sample = (struct bench_sample){0};
 	status = session->runner->measure(session->state, subject, seconds, sample, result->why);
 	if (status) {

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +54,8 @@ struct measure_options {
 	struct bench_machine machine;
 	double seconds;
 	uint32_t rounds;
-	double tsc_hz; /* 0: not known */
+	double tsc_hz;			   /* 0: not known */
+	const volatile sig_atomic_t *stop; /* becomes other than 0: end soon; may be NULL */
 	/* What it is doing, for a terminal; may be NULL. */
 	void (*progress)(void *owner, const char *step, uint32_t done, uint32_t of);
 	void *owner;

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define VALUE_TEXT 24
+
+bool group_varies(const struct plan *plan, const struct plan_group *group, enum axis_id id)
+{
+	const struct bench_case *cases = &plan->cases[group->first];
+
+	for (size_t i = 1; i < group->count; i++)
+		if (!axis_same(axis_get(id, &cases[0]), axis_get(id, &cases[i])))
+			return true;
+	return false;
+}
+
+/* Path and mode always have a column, the others when they vary. */
+static bool has_column(const struct report *report, const struct plan_group *group, enum axis_id id)
+{
+	if (id == AXIS_TABLE_FLOWS && !(group->sweep && group->sweep->set[id]))
+		return false; /* follows flows */
+	return id == AXIS_PATH || id == AXIS_MODE || group_varies(report->plan, group, id);
+}
+
+static bool has_latency(const struct report *report, const struct plan_group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (report->plan->cases[group->first + i].load > 0)
+			return true;
+	return false;
+}
+
+static int column_width(enum axis_id id)
+{
+	int width = (int)strlen(axes[id].option);
+
+	return width < 6 ? 6 : width;
+}
+
+/* What is the same in all lines. */
+static void print_shared(const struct report *report, const struct plan_group *group, FILE *out)
+{
+	const struct bench_case *what = &report->plan->cases[group->first];
+	const char *separator = "";
+	char text[VALUE_TEXT];
+
+	for (int id = AXIS_FAMILY; id < AXIS_IDS; id++) {
+		struct axis_value value = axis_get(id, what);
+
+		if (has_column(report, group, id) || id == AXIS_TABLE_FLOWS ||
+			(!value.word && value.number == 0))
+			continue;
+		fprintf(out, "%s%s %s", separator, axes[id].option,
+			axis_print(id, value, text, sizeof(text)));
+		separator = ", ";
+	}
+	fputs("\n", out);
+}
+
+void report_head(const struct report *report, const struct plan_group *group, FILE *out)
+{
+	if (group == report->plan->groups)
+		fprintf(out,
+			"guideway-bench %s: %s, %d cores, %s, CPU %d\n%u rounds of %g s each\n",
+			GW_VERSION, report->machine->cpu_model, report->machine->cores,
+			report->machine->kernel, report->machine->cpu, report->rounds,
+			report->seconds);
+	fputs("\n", out);
+	if (group->sweep)
+		fprintf(out, "%s\n", group->sweep->title);
+	print_shared(report, group, out);
+	for (int id = 0; id < AXIS_IDS; id++)
+		if (has_column(report, group, id))
+			fprintf(out, "%-*s ", column_width(id), axes[id].option);
+	fprintf(out, "%9s %17s %8s %8s %8s %6s %7s", "ns/packet", "min-max", "Mpps", "bound",
+		"over", "ratio", "cycles");
+	if (has_latency(report, group))
+		fprintf(out, " %9s %9s %9s", "p50 us", "p99 us", "p99.9 us");
+	fputs("\n", out);
+}
+
+static void print_figure(const struct measurement *measurement, bool latency, FILE *out)
+{
+	double ns = measurement->ns.median, bound = measurement->bound_ns.median;
+	char range[32];
+
+	snprintf(range, sizeof(range), "%.1f-%.1f", measurement->ns.min, measurement->ns.max);
+	fprintf(out, "%9.1f %17s %8.2f %8.1f %8.1f %6.2f", ns, range, measurement_mpps(ns), bound,
+		ns - bound, bound / ns);
+	if (measurement->cycles.median > 0)
+		fprintf(out, " %7.0f", measurement->cycles.median);
+	else
+		fprintf(out, " %7s", "-");
+	if (latency && measurement->has_latency)
+		for (int i = 0; i < 3; i++)
+			fprintf(out, " %9.1f", measurement->latency_ns[i].median * 1e-3);
+}
+
+void report_line(
+	const struct report *report, const struct plan_group *group, size_t index, FILE *out)
+{
+	const struct measurement *measurement = &report->measurements[index];
+	char text[VALUE_TEXT];
+
+	for (int id = 0; id < AXIS_IDS; id++)
+		if (has_column(report, group, id))
+			fprintf(out, "%-*s ", column_width(id),
+				axis_print(
+					id, axis_get(id, measurement->what), text, sizeof(text)));
+	if (measurement->outcome == OUTCOME_FIGURE)
+		print_figure(measurement, has_latency(report, group), out);
+	else
+		fprintf(out, "%9s %s%s", "-",
+			measurement->outcome == OUTCOME_REFUSED ? "no figure: " : "",
+			measurement->why);
+	fputs("\n", out);
+	fflush(out);
+}
+
+/* Has a case before this one had the same runner? */
+static bool told_before(const struct report *report, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (report->measurements[i].runner == report->measurements[index].runner)
+			return true;
+	return false;
+}
+
+static void print_warning(void *owner, const char *text)
+{
+	FILE *out = owner;
+
+	fprintf(out, "unreliable: %s\n", text);
+}
+
+/* The worst that happened in any measurement, once. */
+static struct measurement worst_of(const struct report *report)
+{
+	struct measurement worst = {.outcome = OUTCOME_FIGURE, .ns = {.median = 1}};
+	double spread = 0;
+
+	for (size_t i = 0; i < report->count; i++) {
+		const struct measurement *one = &report->measurements[i];
+		double share =
+			one->ns.median > 0 ? (one->ns.max - one->ns.min) / one->ns.median : 0;
+
+		if (one->steal_share > worst.steal_share)
+			worst.steal_share = one->steal_share;
+		if (one->sibling_busy > worst.sibling_busy)
+			worst.sibling_busy = one->sibling_busy;
+		if (one->preempted > worst.preempted)
+			worst.preempted = one->preempted;
+		if (one->outcome == OUTCOME_FIGURE && share > spread)
+			spread = share;
+	}
+	worst.ns.max = spread;
+	return worst;
+}
+
+void report_tail(const struct report *report, FILE *out)
+{
+	struct measurement worst = worst_of(report);
+	bool dpdk = false, xdp = false;
+
+	fputs("\n", out);
+	for (size_t i = 0; i < report->count; i++) {
+		const struct bench_runner *runner = report->measurements[i].runner;
+
+		if (!runner || told_before(report, i))
+			continue;
+		dpdk |= !strcmp(runner->path, "dpdk");
+		xdp |= !strcmp(runner->path, "xdp");
+		fprintf(out, "%s %s%s: %s; bound: %s\n", runner->path, runner->mode,
+			runner->synthetic ? ", synthetic (no network card)" : "", runner->what,
+			runner->bound);
+	}
+	fputs("ns/packet: median of the rounds; bound: a plain forwarder's ns; over: ns above it\n",
+		out);
+	machine_warn(report->machine, dpdk, xdp, report->huge_pages, print_warning, out);
+	measurement_warn(&worst, print_warning, out);
+}
