@@ -177,7 +177,7 @@ GW_INLINE void feed_ipv6(
 {
 	FEED_COPY(uint64_t, 14);
 	FEED_COPY(uint64_t, 22);
-	FEED_STORE(uint64_t, 30, feed_pair(GW_HTONL(fields->client), FEED_LOAD(uint32_t, 34)));
+	FEED_STORE(uint64_t, 30, feed_pair(FEED_LOAD(uint32_t, 30), GW_HTONL(fields->client)));
 	FEED_COPY(uint64_t, 38);
 	FEED_STORE(uint64_t, 46, feed_pair(FEED_LOAD(uint32_t, 46), GW_HTONL(fields->service)));
 	feed_tcp(frame, head, FEED_TCP_V6, fields);
