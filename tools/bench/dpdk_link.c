@@ -7,7 +7,9 @@
  * highest without loss; whatever is lost all the same is the subject's, and named.
  *
  * With a load, frames are paced at that share of the balancer's highest rate, the same for the
- * bound, and latency is what is wanted. With `idle_us`, single frames after a pause each: what a
+ * bound, and latency is what is wanted. The rings are longer then, and frames are held back (and
+ * counted as such) only when a ring is half full: that outlasts the pauses of a shared machine
+ * without a loss. With `idle_us`, single frames after a pause each: what a
  * wake-up takes.
  */
 #include "link_rig.h"
@@ -18,8 +20,9 @@
 #include <unistd.h>
 
 #define RING	      10 /* log2 of a ring's frames: DPDK's default, and kind to caches */
-#define RING_PACED    12 /* outlasts the pauses of a shared machine without a loss */
+#define RING_PACED    12
 #define WINDOW	      512
+#define WINDOW_PACED  2048
 #define PROBE_SECONDS 0.5 /* to learn the highest rate */
 #define PROBE_ROUNDS  3
 

@@ -208,10 +208,13 @@ static uint16_t due(struct run *run, uint64_t now)
 {
 	uint64_t count = GENERATOR_BURST;
 
-	if (run->trial.rate)
-		count = due_paced(run, now);
-	else if (run->trial.window)
+	if (run->trial.window)
 		count = due_window(run, now);
+	if (run->trial.rate) {
+		uint64_t paced = due_paced(run, now);
+
+		count = paced < count || !run->trial.window ? paced : count;
+	}
 	return count < GENERATOR_BURST ? (uint16_t)count : GENERATOR_BURST;
 }
 

@@ -131,13 +131,16 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Where frames were lost: before the subject, in it, behind it. */
+/* Which frames a paced trial did not send, and where others were lost: before the subject, in it,
+ * behind it. */
 static void name_losses(struct bench_sample *sample, const struct bench_generated *seen,
 	const struct bench_counted *counted)
 {
 	uint64_t before = above(seen->sent, counted->rx);
 	uint64_t behind = above(counted->tx, seen->received);
 
+	if (seen->behind)
+		add_note(sample, "held back %" PRIu64, seen->behind);
 	if (!sample->lost)
 		return;
 	if (before)

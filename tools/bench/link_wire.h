@@ -70,7 +70,7 @@ struct bench_generated {
 	uint64_t received; /* ours, of this trial */
 	uint64_t foreign;  /* others that arrived meanwhile */
 	uint64_t sampled, wrong;
-	uint64_t behind; /* frames that a paced trial should have sent and could not */
+	uint64_t behind; /* frames that a paced trial should have sent and did not */
 	uint64_t timed;	 /* latencies measured */
 	double latency_ns[BENCH_LATENCIES];
 };
