@@ -12,6 +12,7 @@ static const char *const mode_words[] = {"cpu", "link", "nic", NULL};
 static const char *const family_words[] = {"4", "6", NULL};
 static const char *const encap_words[] = {"ipip", "gue", "gre", "l2", NULL};
 static const char *const tracked_words[] = {"yes", "no", NULL};
+static const char *const poll_words[] = {"busy", "adaptive", NULL};
 static const char imix_word[] = "imix";
 
 /* abi/objects.h bounds services, pools and table sizes; bench.h the rest. */
@@ -38,6 +39,8 @@ const struct axis axes[AXIS_IDS] = {
 	[AXIS_SWAPS] = {"swaps", "swaps_per_second", "table swaps a second", AXIS_COUNT, NULL, 0,
 		10000},
 	[AXIS_LOAD] = {"load", "load", "share of the highest rate", AXIS_SHARE, NULL, 0, 1},
+	[AXIS_IDLE] = {"idle", "idle_us", "microseconds of pause", AXIS_COUNT, NULL, 0, 10e6},
+	[AXIS_POLL] = {"poll", "poll", "poll", AXIS_WORD, poll_words, 0, 0},
 	[AXIS_FLOWS] = {"flows", "flows", "flows", AXIS_COUNT, NULL, 1, 1e9},
 };
 
@@ -187,6 +190,12 @@ void axis_set(enum axis_id id, struct axis_value value, struct bench_case *what)
 	case AXIS_LOAD:
 		what->load = value.number;
 		break;
+	case AXIS_IDLE:
+		what->idle_us = count;
+		break;
+	case AXIS_POLL:
+		what->adaptive = value.word[0] == 'a';
+		break;
 	case AXIS_FLOWS:
 	case AXIS_IDS:
 		what->flows = (uint64_t)value.number;
@@ -240,6 +249,10 @@ struct axis_value axis_get(enum axis_id id, const struct bench_case *what)
 		return number_of(what->swaps_per_second);
 	case AXIS_LOAD:
 		return number_of(what->load);
+	case AXIS_IDLE:
+		return number_of(what->idle_us);
+	case AXIS_POLL:
+		return word_of(poll_words[what->adaptive]);
 	case AXIS_FLOWS:
 	case AXIS_IDS:
 		break;

@@ -89,6 +89,8 @@ static struct bench_machine machine_of(
 		.generator_cpu = machine->generator_cpu,
 		.gen = options->gen,
 		.dut = options->dut,
+		.resolution = options->resolution,
+		.repeats = options->repeats,
 		.eal_args = options->eal_args ? options->eal_args : "",
 		.huge_pages = huge_pages};
 }

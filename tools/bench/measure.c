@@ -93,7 +93,12 @@ bool sample_judge(const struct bench_case *what, enum bench_subject subject,
 {
 	const char *who = subject == BENCH_BALANCER ? "the balancer" : "the bound";
 
-	if (!sample->packets || !(sample->seconds > 0))
+	/* A bound may be as quick as the feeder beside it: then it takes no time, give or take. */
+	bool took_time = sample->seconds > 0 || (subject == BENCH_BOUND && sample->overhead_ns);
+
+	if (sample->packets && !took_time)
+		snprintf(why, BENCH_MESSAGE, "%s took no longer than what feeds it alone", who);
+	else if (!sample->packets)
 		snprintf(why, BENCH_MESSAGE, "%s sent nothing%s%s", who,
 			sample->note[0] ? ": " : "", sample->note);
 	else if (sample->lost)
@@ -194,6 +199,7 @@ static bool take_round(struct session *session, struct measure_round *round)
 	round->cycles = cycles_of(session, &balancer);
 	round->bound_cycles = cycles_of(session, &bound);
 	memcpy(round->latency_ns, balancer.latency_ns, sizeof(round->latency_ns));
+	round->latency_max_ns = balancer.latency_max_ns;
 	result->has_latency = balancer.has_latency;
 	result->packets += balancer.packets;
 	result->sampled += balancer.sampled;
@@ -217,6 +223,8 @@ static void summarise(struct measurement *result, double *room)
 	for (size_t i = 0; i < 3; i++)
 		result->latency_ns[i] = spread_rounds(result, room,
 			offsetof(struct measure_round, latency_ns) + i * sizeof(double));
+	result->latency_max_ns =
+		spread_rounds(result, room, offsetof(struct measure_round, latency_max_ns)).max;
 	result->outcome = OUTCOME_FIGURE;
 }
 

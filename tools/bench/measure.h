@@ -30,6 +30,7 @@ struct measure_round {
 	double ns, bound_ns; /* of wall time a packet */
 	double cycles, bound_cycles;
 	double latency_ns[3];
+	double latency_max_ns;
 };
 
 struct measurement {
@@ -41,6 +42,7 @@ struct measurement {
 	size_t round_count;
 	struct spread ns, bound_ns, cycles; /* cycles 0: not known */
 	struct spread latency_ns[3];
+	double latency_max_ns;
 	bool has_latency;
 	uint64_t packets, sampled, swaps; /* of the balancer, all rounds */
 	uint64_t lost;			  /* in the sample that was refused */

@@ -13,6 +13,9 @@
 #define SECONDS_MAX	3600
 #define ROUNDS_DEFAULT	5
 #define ROUNDS_MAX	1000
+#define RESOLUTION_MIN	0.0001
+#define RESOLUTION_MAX	0.5
+#define REPEATS_MAX	100
 #define CPU_MAX		4095
 #define HUGE_MAX	(1 << 20)
 #define WHAT_HELP                                                                                  \
@@ -52,10 +55,14 @@ static const char help[] = WHAT_HELP
 	"  --swaps LIST        tables put in force a second meanwhile (default 0)\n"
 	"  --load LIST         link, nic: share of the highest rate, and its latency (default 0: "
 	"all)\n"
+	"  --idle LIST         link: single packets, so many microseconds apart (default 0: no "
+	"pauses)\n"
+	"  --poll LIST         busy, or adaptive: idle workers sleep (dpdk; default busy)\n"
 	"  --sweep LIST        named sweeps, a chart each, or all: flows, services, backends, "
 	"pools,\n"
-	"                      swaps, size, encap, new, fill, workers, latency; options go before\n"
-	"                      what a sweep sets\n"
+	"                      swaps, size, encap, new, fill, workers, latency, wakeup; options "
+	"go\n"
+	"                      before what a sweep sets\n"
 	"\n"
 	"How:\n"
 	"  --seconds S         of each measurement (default 0.3)\n"
@@ -64,6 +71,9 @@ static const char help[] = WHAT_HELP
 	"  --generator-cpu N   the generator's and main thread's core (default: another one)\n"
 	"  --gen PORT          nic: the port that sends and receives\n"
 	"  --dut PORT          nic: the balancer's port\n"
+	"  --resolution S      nic: the search ends at that share of the highest rate (default "
+	"0.01)\n"
+	"  --repeats N         nic: repeat a trial that lost, before it is believed (default 0)\n"
 	"  --huge N            reserve N huge pages of 2 MB, and give them back at the end\n"
 	"  --no-huge           take none, even if some are free\n"
 	"  -- EAL OPTIONS      more for DPDK\n"
@@ -90,6 +100,8 @@ enum {
 	OPTION_GENERATOR_CPU,
 	OPTION_GEN,
 	OPTION_DUT,
+	OPTION_RESOLUTION,
+	OPTION_REPEATS,
 	OPTION_HUGE,
 	OPTION_NO_HUGE,
 	OPTION_JSON,
@@ -106,6 +118,8 @@ static const struct option others[] = {
 	{"generator-cpu", required_argument, NULL, OPTION_GENERATOR_CPU},
 	{"gen", required_argument, NULL, OPTION_GEN},
 	{"dut", required_argument, NULL, OPTION_DUT},
+	{"resolution", required_argument, NULL, OPTION_RESOLUTION},
+	{"repeats", required_argument, NULL, OPTION_REPEATS},
 	{"huge", required_argument, NULL, OPTION_HUGE},
 	{"no-huge", no_argument, NULL, OPTION_NO_HUGE},
 	{"json", optional_argument, NULL, OPTION_JSON},
@@ -227,6 +241,13 @@ static int read_measuring(struct options *options, int letter)
 	case OPTION_DUT:
 		options->dut = optarg;
 		return EXIT_DONE;
+	case OPTION_RESOLUTION:
+		return read_number("resolution", optarg, RESOLUTION_MIN, RESOLUTION_MAX, false,
+			&options->resolution);
+	case OPTION_REPEATS:
+		status = read_int("repeats", optarg, 0, REPEATS_MAX, &number);
+		options->repeats = (uint32_t)number;
+		return status;
 	case OPTION_HUGE:
 		status = read_int("huge", optarg, 1, HUGE_MAX, &number);
 		options->huge = (uint32_t)number;

@@ -20,6 +20,8 @@ struct options {
 	uint32_t rounds;
 	int cpu, generator_cpu; /* -1: not given */
 	const char *gen, *dut;
+	double resolution; /* 0: the runner's */
+	uint32_t repeats;
 	char *eal_args; /* joined by blanks; owned */
 	uint32_t huge;	/* pages of 2 MB to reserve for the run; 0: none */
 	bool no_huge;

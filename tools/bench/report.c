@@ -27,7 +27,8 @@ static bool has_column(const struct report *report, const struct plan_group *gro
 static bool has_latency(const struct report *report, const struct plan_group *group)
 {
 	for (size_t i = 0; i < group->count; i++)
-		if (report->plan->cases[group->first + i].load > 0)
+		if (report->plan->cases[group->first + i].load > 0 ||
+			report->plan->cases[group->first + i].idle_us)
 			return true;
 	return false;
 }

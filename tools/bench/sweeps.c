@@ -33,6 +33,12 @@ const struct sweep sweeps[] = {
 	{"latency", "Latency by load", AXIS_LOAD, false, true,
 		{FLOWS_MIDDLE, [AXIS_PATH] = "dpdk", [AXIS_MODE] = "link",
 			[AXIS_LOAD] = "10%,30%,50%,70%,90%"}},
+	{"wakeup", "Latency of a single packet after a pause", AXIS_IDLE, true, true,
+		{[AXIS_FLOWS] = "1k",
+			[AXIS_PATH] = "dpdk",
+			[AXIS_MODE] = "link",
+			[AXIS_IDLE] = "100,1k,10k",
+			[AXIS_POLL] = "busy,adaptive"}},
 };
 
 const size_t sweep_count = sizeof(sweeps) / sizeof(sweeps[0]);
