@@ -27,7 +27,8 @@
 
 /* What is known of the packet and the moment. */
 struct gw_choose {
-	struct gw_flow_place place; /* of the full 5-tuple; bucket not yet masked */
+	struct gw_flow_place place; /* of the full 5-tuple */
+	uint32_t buckets;	    /* of the flow table */
 	uint64_t hash;		    /* of the key reduced by the service's affinity */
 	uint32_t pool;
 	uint32_t now; /* monotonic clock, seconds */
@@ -42,8 +43,8 @@ struct gw_choice {
 };
 
 /*
- * How a datapath reaches its data. `path` is its own. bucket_at masks the index and returns NULL
- * only if there is no flow table. backend_at returns NULL for an id that cannot be. table_at
+ * How a datapath reaches its data. `path` is its own. bucket_at returns NULL only if
+ * there is no flow table. backend_at returns NULL for an id that cannot be. table_at
  * returns the backend id that the pool's table names for the hash, and the slot; GW_NONE without
  * any member.
  */
@@ -72,7 +73,7 @@ GW_INLINE uint64_t *gw_choose_find(struct gw_flow_bucket *bucket, uint32_t tag)
 
 /*
  * Writes the choice into a word that may be given up, of the flow's two buckets (`second` is NULL
- * while the first has words never used). Returns the enum gw_trace_flow.
+ * while the first has empty words). Returns the enum gw_trace_flow.
  */
 GW_INLINE uint32_t gw_choose_insert(const struct gw_choose *in, struct gw_flow_bucket *first,
 	struct gw_flow_bucket *second, uint64_t word)
@@ -81,7 +82,7 @@ GW_INLINE uint32_t gw_choose_insert(const struct gw_choose *in, struct gw_flow_b
 		struct gw_flow_bucket *bucket = first;
 		struct gw_flow_victim victim = gw_flow_find_victim(first, in->now, in->timeouts);
 
-		if (victim.rank < GW_FLOW_RANK_EXPIRED && second) {
+		if (victim.rank < GW_FLOW_RANK_EMPTY && second) {
 			struct gw_flow_victim other =
 				gw_flow_find_victim(second, in->now, in->timeouts);
 
@@ -126,7 +127,7 @@ GW_INLINE uint32_t gw_choose_tracked(
 		}
 		if (gw_flow_bucket_has_empty(at))
 			break;
-		bucket = gw_flow_other_bucket(in->place.bucket, in->place.tag);
+		bucket = gw_flow_other_bucket(in->place.bucket, in->place.tag, in->buckets);
 	}
 	return GW_NONE;
 }
@@ -146,8 +147,8 @@ GW_INLINE int gw_choose(const struct gw_choose *in, const struct gw_choose_ops *
 	if (first) {
 		tracked = gw_choose_find(first, in->place.tag);
 		if (!tracked && !gw_flow_bucket_has_empty(first)) {
-			second = ops->bucket_at(
-				path, gw_flow_other_bucket(in->place.bucket, in->place.tag));
+			second = ops->bucket_at(path,
+				gw_flow_other_bucket(in->place.bucket, in->place.tag, in->buckets));
 			if (second)
 				tracked = gw_choose_find(second, in->place.tag);
 		}

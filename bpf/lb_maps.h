@@ -258,9 +258,6 @@ GW_INLINE const struct gw_span *lb_span_at(const void *path, uint32_t index)
 /* `path` is the configuration. */
 GW_INLINE struct gw_flow_bucket *lb_bucket_at(const void *path, uint32_t bucket)
 {
-	const struct gw_xdp_config *config = path;
-
-	bucket &= config->bucket_mask;
 	return bpf_map_lookup_elem(&gw_flows, &bucket);
 }
 

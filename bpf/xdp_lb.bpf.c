@@ -55,7 +55,8 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	if (!config || !state)
 		return GW_DROP_NO_BACKEND;
 	key = &state->packet.key;
-	in.place = gw_flow_place(key, config->flow_seed);
+	in.buckets = config->bucket_count;
+	in.place = gw_flow_place(key, config->flow_seed, in.buckets);
 	in.now = lb_seconds(config);
 	in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
 	in.timeouts = &config->timeouts;

@@ -40,7 +40,7 @@
 #define MINUTE_MS      60000u
 #define HOUR_MS	       3600000u
 #define FLOWS_MIN      1024
-#define FLOWS_MAX      (1u << 28) /* 2 GiB of words */
+#define FLOWS_MAX      (1u << 28) /* 4 GiB of words */
 #define FLOW_TIMEOUT   .min = 1000, .max = GW_FLOW_TIMEOUT_MAX * 1000ull, .unit_ms = 1000
 #define LOCAL_PATH_MAX 4095
 #define MTU_MIN	       1280

@@ -128,7 +128,7 @@ static int stats(struct gw_publisher *base, struct gw_publisher_stats *out)
 	struct gw_publisher_stats made = {
 		.backend_flows = publisher->sweep.backend_flows,
 		.flows_active = publisher->sweep.active,
-		.flow_capacity = (uint64_t)publisher->object.bucket_count * GW_FLOW_BUCKET_WORDS,
+		.flow_capacity = (uint64_t)publisher->object.bucket_count * GW_FLOW_BUCKET_FLOWS,
 	};
 	int error = gw_xdp_counters(&publisher->object, &made.counters);
 

@@ -96,15 +96,6 @@ static char *pin_path(char path[static PATH_SIZE], const char *pin_dir, const ch
 	return path;
 }
 
-static uint32_t buckets_for(uint64_t flows)
-{
-	uint64_t buckets = 1;
-
-	while (buckets * GW_FLOW_BUCKET_WORDS < flows && buckets < 1u << 28)
-		buckets *= 2;
-	return (uint32_t)buckets;
-}
-
 static void size_maps(struct xdp_lb_bpf *skeleton, uint64_t flows)
 {
 	bpf_map__set_max_entries(skeleton->maps.gw_vips, GW_MAX_VIPS);
@@ -114,7 +105,7 @@ static void size_maps(struct xdp_lb_bpf *skeleton, uint64_t flows)
 	bpf_map__set_max_entries(skeleton->maps.gw_backends, GW_XDP_BACKENDS);
 	bpf_map__set_max_entries(skeleton->maps.gw_endpoints, GW_XDP_BACKENDS);
 	bpf_map__set_max_entries(skeleton->maps.gw_pools, GW_MAX_POOLS);
-	bpf_map__set_max_entries(skeleton->maps.gw_flows, buckets_for(flows));
+	bpf_map__set_max_entries(skeleton->maps.gw_flows, gw_flow_buckets_for(flows));
 	bpf_map__set_max_entries(skeleton->maps.gw_backend_traffic, GW_XDP_BACKENDS);
 	bpf_map__set_max_entries(skeleton->maps.gw_service_traffic, GW_MAX_SERVICES);
 }
@@ -244,7 +235,7 @@ static int start_config(struct gw_xdp_object *object)
 			config->abi_version, GW_XDP_ABI_VERSION);
 		return -EPROTO;
 	}
-	config->bucket_mask = object->bucket_count - 1;
+	config->bucket_count = object->bucket_count;
 	if (config->abi_version)
 		return 0;
 	if (getrandom(&config->flow_seed, sizeof(config->flow_seed), 0) !=
@@ -376,12 +367,12 @@ int gw_xdp_traffic_clear(const struct gw_xdp_object *object, enum gw_xdp_traffic
 uint64_t gw_xdp_flow_find(
 	const struct gw_xdp_object *object, const struct gw_flow_key *key, uint32_t now)
 {
-	struct gw_flow_place place = gw_flow_place(key, object->config->flow_seed);
+	struct gw_flow_place place =
+		gw_flow_place(key, object->config->flow_seed, object->bucket_count);
 	uint32_t bucket = place.bucket;
 
 	for (int i = 0; i < 2; i++) {
-		const struct gw_flow_bucket *at =
-			&object->flows[bucket & object->config->bucket_mask];
+		const struct gw_flow_bucket *at = &object->flows[bucket];
 		uint32_t index = gw_flow_find(at, place.tag);
 
 		if (index < GW_FLOW_BUCKET_WORDS) {
@@ -392,7 +383,7 @@ uint64_t gw_xdp_flow_find(
 		}
 		if (gw_flow_bucket_has_empty(at))
 			break;
-		bucket = gw_flow_other_bucket(place.bucket, place.tag);
+		bucket = gw_flow_other_bucket(place.bucket, place.tag, object->bucket_count);
 	}
 	return GW_FLOW_EMPTY;
 }

@@ -35,8 +35,8 @@ struct gw_xdp_object {
 
 struct gw_xdp_object_options {
 	const char *pin_dir; /* NULL: nothing is pinned (test runs) */
-	uint64_t flows; /* words wanted; rounded up to a power of two of buckets. Adopted maps keep
-			   theirs */
+	uint64_t flows;	     /* to make room for, 16 bytes each. Adopted maps keep
+				theirs */
 	bool tracing;
 };
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "abi/flow_sweep.h"
 #include "control/xdp_object.h"
 
 struct gw_xdp_sweep {
@@ -15,6 +16,8 @@ struct gw_xdp_sweep {
 	uint64_t counting_active;
 	uint32_t bucket;       /* next to visit */
 	uint32_t pass_started; /* second */
+	struct gw_flow_sweep walk;
+	uint64_t *marks; /* of `walk` */
 };
 
 int gw_xdp_sweep_init(struct gw_xdp_sweep *sweep, const struct gw_xdp_object *object);

@@ -27,7 +27,7 @@ static const char usage[] =
 	"                     steering program on an af_xdp port, so that only service traffic\n"
 	"                     leaves the kernel. May be repeated, up to 16 times.\n"
 	"  --cpus LIST        one worker on each of these CPUs, like 2,4-7\n"
-	"  --flows N          room for N tracked flows, rounded up to a power of two (1048576)\n"
+	"  --flows N          room for N tracked flows, 16 bytes each (1048576)\n"
 	"  --socket PATH      where guideway-control connects\n"
 	"                     (/run/guideway/dataplane.sock)\n"
 	"  --mbufs N          frame buffers (default: as many as ports and workers need)\n"
@@ -153,8 +153,8 @@ static int set_flows(struct gw_args *args, const char *text)
 	errno = 0;
 	args->flows = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || !args->flows ||
-		args->flows > 1ull << 31)
-		return wrong("--flows %s: not a number from 1 to 2147483648", text);
+		args->flows > GW_FLOW_FLOWS_MAX)
+		return wrong("--flows %s: not a number from 1 to 1073741824", text);
 	return GW_ARGS_RUN;
 }
 

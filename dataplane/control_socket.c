@@ -291,7 +291,7 @@ static void flow_handle(struct gw_control_socket *control, struct received *rece
 {
 	struct gw_message_flow_reply reply = {.backend = GW_NONE};
 	const struct gw_engine *engine = control->engine;
-	struct gw_flow_place place = gw_flow_place(&received->flow_get.key, engine->flows.seed);
+	struct gw_flow_place place = gw_flow_table_place(&engine->flows, &received->flow_get.key);
 	uint32_t now = gw_clock_seconds();
 	const struct gw_flow_timeouts *timeouts = gw_engine_timeouts(engine);
 	uint64_t word;

@@ -10,22 +10,16 @@
 /* How often a lost race is run again before the packet goes on without an entry. */
 #define RETRIES 4
 
-#define BUCKETS_MIN 8
-#define FLOWS_MAX   (1ull << 31)
-
 int gw_flow_table_init(struct gw_flow_table *table, uint64_t flows, int socket)
 {
-	uint64_t buckets = BUCKETS_MIN;
 	struct gw_flow_table made = {.socket = socket};
 
-	if (!flows || flows > FLOWS_MAX)
+	if (!flows || flows > GW_FLOW_FLOWS_MAX)
 		return -EINVAL;
-	while (buckets * GW_FLOW_BUCKET_WORDS < flows)
-		buckets *= 2;
 	if (getrandom(&made.seed, sizeof(made.seed), 0) != sizeof(made.seed))
 		return -EIO;
-	made.mask = (uint32_t)(buckets - 1);
-	made.size = buckets * sizeof(struct gw_flow_bucket);
+	made.buckets = gw_flow_buckets_for(flows);
+	made.size = made.buckets * sizeof(struct gw_flow_bucket);
 	made.bucket = gw_memory_alloc(made.size, socket);
 	if (!made.bucket)
 		return -ENOMEM;
@@ -68,13 +62,12 @@ static uint32_t bucket_lookup(
 uint32_t gw_flow_lookup(
 	const struct gw_flow_table *table, struct gw_flow_place place, uint64_t *word)
 {
-	uint32_t first = place.bucket & table->mask;
-	uint32_t slot = bucket_lookup(table, first, place.tag, word);
+	uint32_t slot = bucket_lookup(table, place.bucket, place.tag, word);
 
-	if (slot != GW_FLOW_NOWHERE || gw_flow_bucket_has_empty(&table->bucket[first]))
+	if (slot != GW_FLOW_NOWHERE || gw_flow_bucket_has_empty(&table->bucket[place.bucket]))
 		return slot;
-	return bucket_lookup(
-		table, gw_flow_other_bucket(first, place.tag) & table->mask, place.tag, word);
+	return bucket_lookup(table, gw_flow_other_bucket(place.bucket, place.tag, table->buckets),
+		place.tag, word);
 }
 
 void gw_flow_touch(struct gw_flow_table *table, uint32_t slot, uint64_t word,
@@ -109,9 +102,9 @@ static struct gw_flow_victim choose_victim(const struct gw_flow_table *table, ui
 	struct gw_flow_victim second;
 	uint32_t other;
 
-	if (first.rank >= GW_FLOW_RANK_EXPIRED)
+	if (first.rank >= GW_FLOW_RANK_EMPTY)
 		return first;
-	other = gw_flow_other_bucket(*bucket, tag) & table->mask;
+	other = gw_flow_other_bucket(*bucket, tag, table->buckets);
 	second = gw_flow_find_victim(&table->bucket[other], now, timeouts);
 	if (second.rank <= first.rank)
 		return first;
@@ -126,7 +119,7 @@ enum gw_flow_outcome gw_flow_insert(struct gw_flow_table *table, struct gw_flow_
 	uint64_t new_word = gw_flow_word(place.tag, backend, GW_FLOW_NEW, now);
 
 	for (int i = 0; i < RETRIES; i++) {
-		uint32_t bucket = place.bucket & table->mask;
+		uint32_t bucket = place.bucket;
 		struct gw_flow_victim victim;
 		uint64_t found;
 		uint32_t at = gw_flow_lookup(table, place, &found);

@@ -3,40 +3,48 @@
  * The flow table: one for all workers, so that a flow is found from whichever core its packet, its
  * fragment or an ICMP error about it arrives on. Layout and rules are abi/flow_word.h's, the same
  * as in XDP: a word changes by compare-and-swap only; a flow has two candidate buckets, and the
- * second is looked at only when the first has no never-used word.
+ * second is looked at only when the first has no empty word.
  *
  * A lost race is harmless: whoever loses reads again, a bounded number of times, and in the worst
  * case the packet goes by the table and is not remembered.
  */
 #pragma once
 
+#include "abi/flow_sweep.h"
 #include "abi/flow_word.h"
 
 #include <rte_prefetch.h>
 
 struct gw_flow_table {
 	struct gw_flow_bucket *bucket;
-	uint32_t mask; /* buckets - 1 */
+	uint32_t buckets; /* even */
 	int socket;
 	uint64_t seed; /* random, drawn once */
 	size_t size;   /* bytes of `bucket` */
 };
 
 /*
- * Room for at least `flows` words (rounded up to a power of two, at least 64), in huge pages when
- * EAL has them, near NUMA node `socket`. Returns 0, -EINVAL (0 or over 2^31 flows) or -ENOMEM.
+ * Room for `flows` tracked flows, two words each (gw_flow_buckets_for), in huge pages when EAL has
+ * them, near NUMA node `socket`. Returns 0, -EINVAL (0 or over GW_FLOW_FLOWS_MAX) or -ENOMEM.
  */
 int gw_flow_table_init(struct gw_flow_table *table, uint64_t flows, int socket);
 void gw_flow_table_fini(struct gw_flow_table *table);
 
+/* The flows that it has room for; there are GW_FLOW_WORDS_PER_FLOW times as many words. */
 static inline uint64_t gw_flow_table_capacity(const struct gw_flow_table *table)
 {
-	return ((uint64_t)table->mask + 1) * GW_FLOW_BUCKET_WORDS;
+	return (uint64_t)table->buckets * GW_FLOW_BUCKET_FLOWS;
+}
+
+static inline struct gw_flow_place gw_flow_table_place(
+	const struct gw_flow_table *table, const struct gw_flow_key *key)
+{
+	return gw_flow_place(key, table->seed, table->buckets);
 }
 
 static inline void gw_flow_prefetch(const struct gw_flow_table *table, struct gw_flow_place place)
 {
-	rte_prefetch0(&table->bucket[place.bucket & table->mask]);
+	rte_prefetch0(&table->bucket[place.bucket]);
 }
 
 /* Where a flow stands: bucket << 3 | word, and what the word was. */

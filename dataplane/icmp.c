@@ -48,7 +48,7 @@ static uint32_t find_tracked(
 	const struct gw_view *view = worker->view;
 	uint64_t word;
 
-	if (gw_flow_lookup(flows, gw_flow_place(key, flows->seed), &word) == GW_FLOW_NOWHERE ||
+	if (gw_flow_lookup(flows, gw_flow_table_place(flows, key), &word) == GW_FLOW_NOWHERE ||
 		gw_flow_expired(word, worker->now, &view->timeouts) ||
 		!gw_view_keeps_flow(view, word, pool, GW_FLOW_PACKET))
 		return GW_NONE;

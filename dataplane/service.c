@@ -150,7 +150,7 @@ static void hash_flow(const struct gw_worker *worker, const struct gw_service *s
 	const struct gw_packet *packet = &burst->packet[i];
 	struct gw_result *result = &burst->result[i];
 
-	burst->place[i] = gw_flow_place(&packet->key, worker->engine->flows.seed);
+	burst->place[i] = gw_flow_table_place(&worker->engine->flows, &packet->key);
 	gw_flow_prefetch(&worker->engine->flows, burst->place[i]);
 	result->event = gw_flow_event_of(packet->protocol, packet->tcp_flags);
 	if (likely(service->affinity == GW_AFFINITY_5TUPLE)) {

@@ -22,10 +22,14 @@ struct gw_sweeper {
 	pthread_t thread;
 	bool stop;	  /* written by main (atomic) */
 	uint32_t *counts; /* [GW_MAX_BACKENDS], of the walk under way */
+	struct gw_flow_sweep sweep;
+	uint64_t *marks; /* of `sweep` */
 };
 
-uint64_t gw_sweep(
-	struct gw_engine *engine, uint32_t first, uint32_t end, uint32_t now, uint32_t *counts)
+#define COUNTS_SIZE (GW_MAX_BACKENDS * sizeof(uint32_t))
+
+uint64_t gw_sweep(struct gw_engine *engine, struct gw_flow_sweep *sweep, uint32_t first,
+	uint32_t end, uint32_t now, uint32_t *counts)
 {
 	const struct gw_flow_timeouts *timeouts = gw_engine_timeouts(engine);
 	uint64_t active = 0;
@@ -37,7 +41,7 @@ uint64_t gw_sweep(
 
 		rte_prefetch0(&engine->flows.bucket[b + 8 < end ? b + 8 : b]);
 		for (int i = 0; i < GW_FLOW_BUCKET_WORDS; i++) {
-			uint64_t live = gw_flow_sweep(&word[i], now, timeouts);
+			uint64_t live = gw_flow_sweep_word(sweep, b, &word[i], now, timeouts);
 
 			if (live == GW_FLOW_EMPTY)
 				continue;
@@ -68,7 +72,7 @@ static void *sweeper_run(void *arg)
 {
 	struct gw_sweeper *sweeper = arg;
 	struct gw_engine *engine = sweeper->engine;
-	uint32_t buckets = engine->flows.mask + 1;
+	uint32_t buckets = engine->flows.buckets;
 	uint32_t step = buckets / STEPS + 1;
 	uint32_t at = 0;
 	uint64_t active = 0;
@@ -78,11 +82,13 @@ static void *sweeper_run(void *arg)
 		uint32_t end = buckets - at > step ? at + step : buckets;
 
 		rte_rcu_qsbr_thread_online(engine->rcu, GW_RCU_SWEEPER);
-		active += gw_sweep(engine, at, end, gw_clock_seconds(), sweeper->counts);
+		active += gw_sweep(
+			engine, &sweeper->sweep, at, end, gw_clock_seconds(), sweeper->counts);
 		rte_rcu_qsbr_thread_offline(engine->rcu, GW_RCU_SWEEPER);
 		at = end;
 		if (at == buckets) {
 			publish(sweeper, active);
+			gw_flow_sweep_next(&sweeper->sweep, gw_clock_seconds());
 			at = 0;
 			active = 0;
 		}
@@ -92,21 +98,32 @@ static void *sweeper_run(void *arg)
 	return NULL;
 }
 
+static void sweeper_free(struct gw_sweeper *sweeper)
+{
+	gw_memory_free(sweeper->counts, COUNTS_SIZE);
+	free(sweeper->marks);
+	free(sweeper);
+}
+
 int gw_sweeper_start(struct gw_sweeper **out, struct gw_engine *engine)
 {
 	struct gw_sweeper *sweeper = calloc(1, sizeof(*sweeper));
+	uint32_t buckets = engine->flows.buckets;
 	int error;
 
 	if (!sweeper)
 		return -ENOMEM;
 	sweeper->engine = engine;
-	sweeper->counts = gw_memory_alloc(GW_MAX_BACKENDS * sizeof(*sweeper->counts), 0);
-	error = sweeper->counts ? rte_ctrl_thread_create(&sweeper->thread, "gw-sweeper", NULL,
-					  sweeper_run, sweeper)
-				: -ENOMEM;
+	sweeper->counts = gw_memory_alloc(COUNTS_SIZE, 0);
+	sweeper->marks = calloc(2 * gw_flow_sweep_words(buckets), sizeof(*sweeper->marks));
+	error = sweeper->counts && sweeper->marks ? 0 : -ENOMEM;
+	if (!error) {
+		gw_flow_sweep_start(&sweeper->sweep, buckets, sweeper->marks, gw_clock_seconds());
+		error = rte_ctrl_thread_create(
+			&sweeper->thread, "gw-sweeper", NULL, sweeper_run, sweeper);
+	}
 	if (error) {
-		gw_memory_free(sweeper->counts, GW_MAX_BACKENDS * sizeof(*sweeper->counts));
-		free(sweeper);
+		sweeper_free(sweeper);
 		return error;
 	}
 	*out = sweeper;
@@ -119,6 +136,5 @@ void gw_sweeper_stop(struct gw_sweeper *sweeper)
 		return;
 	__atomic_store_n(&sweeper->stop, true, __ATOMIC_RELAXED);
 	pthread_join(sweeper->thread, NULL);
-	gw_memory_free(sweeper->counts, GW_MAX_BACKENDS * sizeof(*sweeper->counts));
-	free(sweeper);
+	sweeper_free(sweeper);
 }

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "abi/flow_sweep.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,9 +21,9 @@ int gw_sweeper_start(struct gw_sweeper **sweeper, struct gw_engine *engine);
 void gw_sweeper_stop(struct gw_sweeper *sweeper);
 
 /*
- * One walk over buckets first … end-1 at time `now`; adds each active flow to counts[backend].
- * Returns the number of active flows seen. What gw_sweeper_start's thread does; tests and replay
- * call it by hand.
+ * The part of a walk that visits buckets first … end-1, at time `now`; adds each active flow to
+ * counts[backend]. Returns the number of active flows seen. What gw_sweeper_start's thread does;
+ * tests and replay call it by hand.
  */
-uint64_t gw_sweep(
-	struct gw_engine *engine, uint32_t first, uint32_t end, uint32_t now, uint32_t *counts);
+uint64_t gw_sweep(struct gw_engine *engine, struct gw_flow_sweep *sweep, uint32_t first,
+	uint32_t end, uint32_t now, uint32_t *counts);

@@ -7,16 +7,24 @@
  *	|     tag     |  backend   | state|  stamp   |
  *	+-------------+------------+------+----------+
  *
- * tag      high half of the flow's second hash (random seed, so a client cannot aim at collisions);
- *its lowest two bits are replaced by the timeout class, which ageing needs and the word else lacks
+ * tag      high half of the flow's second hash (random seed, so a client cannot aim at collisions).
+ *          Its lowest two bits are replaced by the timeout class, which ageing needs and the word
+ *          else lacks, the third by the lowest bit of the flow's first bucket
  * backend  global backend id
  * state    FREE, NEW (one packet seen), ESTABLISHED (a second that is no SYN), CLOSING (FIN or RST
- *seen) stamp    second of the last packet, modulo 4096; a sweeper retires words before the stamp
- *wraps, which is why no timeout may exceed GW_FLOW_TIMEOUT_MAX
+ *          seen)
+ * stamp    second of the last packet, modulo 4096; a sweeper retires words before the stamp wraps,
+ *          which is why no timeout may exceed GW_FLOW_TIMEOUT_MAX
  *
  * A bucket is 8 words, one cache line. A flow has two candidate buckets; the second is looked at
- *only when the first holds no never-used word (zero). Hence a retired word becomes GW_FLOW_RETIRED,
- *never zero again: a zero says "nothing ever overflowed from here".
+ * only when the first holds no empty word (zero): an empty word says that nothing has overflowed
+ * from here. Hence a word that is given up becomes retired, not empty; a sweeper empties it when
+ * nothing that overflowed from its bucket is left (flow_sweep.h).
+ *
+ * The number of buckets is any even one, so that a table is as large as was asked for: the first
+ * bucket is a hash scaled to that number, the second the difference of the first and a number that
+ * the tag gives. That number is odd, so one of a flow's two buckets is even and the other odd, and
+ * the tag tells which of the two a word stands in.
  */
 #pragma once
 
@@ -41,9 +49,9 @@ enum gw_flow_state {
 	GW_FLOW_CLOSING = 3,
 };
 
-/* Never used (zero), and used once but free again. Both have state FREE. */
+/* Empty (zero), and retired: free, but no more than that; with the second of it as stamp. */
 #define GW_FLOW_EMPTY	0ull
-#define GW_FLOW_RETIRED 1ull
+#define GW_FLOW_RETIRED (1ull << 32)
 
 /* Timeout classes, kept in the tag's lowest bits. */
 enum gw_flow_class {
@@ -65,7 +73,22 @@ struct gw_flow_bucket {
 } __attribute__((aligned(GW_CACHE_LINE)));
 _Static_assert(sizeof(struct gw_flow_bucket) == GW_CACHE_LINE, "a bucket is one cache line");
 
-/* Where a flow lives: its tag and its first bucket, before masking by the number of buckets - 1. */
+/*
+ * A table has two words for each flow that it is asked to hold: 16 bytes, at which some 0.02 % of
+ * the flows find both of their buckets full, and 1 % live in their second one.
+ */
+#define GW_FLOW_WORDS_PER_FLOW 2
+#define GW_FLOW_BUCKET_FLOWS   (GW_FLOW_BUCKET_WORDS / GW_FLOW_WORDS_PER_FLOW)
+#define GW_FLOW_BUCKETS_MAX    (1u << 28)
+#define GW_FLOW_FLOWS_MAX      ((uint64_t)GW_FLOW_BUCKETS_MAX * GW_FLOW_BUCKET_FLOWS)
+
+/* Buckets of a table for so many flows; `flows` is 1 to GW_FLOW_FLOWS_MAX. Even. */
+GW_INLINE uint32_t gw_flow_buckets_for(uint64_t flows)
+{
+	return (uint32_t)((flows + 2 * GW_FLOW_BUCKET_FLOWS - 1) / (2 * GW_FLOW_BUCKET_FLOWS)) * 2;
+}
+
+/* Where a flow lives: its tag and its first bucket. */
 struct gw_flow_place {
 	uint32_t tag;
 	uint32_t bucket;
@@ -79,20 +102,38 @@ GW_INLINE uint32_t gw_flow_class_of(uint8_t protocol)
 					   : GW_CLASS_OTHER;
 }
 
-GW_INLINE struct gw_flow_place gw_flow_place(const struct gw_flow_key *key, uint64_t flow_seed)
+/* A 32-bit hash scaled to 0 … range - 1, by a multiplication (Lemire, "Fast random integer
+ * generation in an interval", 2019: without the rejection, whose bias is nothing here). */
+GW_INLINE uint32_t gw_flow_scale(uint32_t hash, uint32_t range)
+{
+	return (uint32_t)((uint64_t)hash * range >> 32);
+}
+
+/* `buckets`: how many the table has; even. */
+GW_INLINE struct gw_flow_place gw_flow_place(
+	const struct gw_flow_key *key, uint64_t flow_seed, uint32_t buckets)
 {
 	uint64_t h = XXH3_64bits_withSeed(key, sizeof(*key), flow_seed);
 	struct gw_flow_place place;
 
-	place.tag = ((uint32_t)(h >> 32) & ~3u) | gw_flow_class_of(key->protocol);
-	place.bucket = (uint32_t)h;
+	place.bucket = gw_flow_scale((uint32_t)h, buckets);
+	place.tag = ((uint32_t)(h >> 32) & ~7u) | (place.bucket & 1) << 2 |
+		    gw_flow_class_of(key->protocol);
 	return place;
 }
 
 /* The other candidate bucket, from either of the two (it is its own inverse). */
-GW_INLINE uint32_t gw_flow_other_bucket(uint32_t bucket, uint32_t tag)
+GW_INLINE uint32_t gw_flow_other_bucket(uint32_t bucket, uint32_t tag, uint32_t buckets)
 {
-	return bucket ^ ((tag >> 2) * 0x9e3779b1u | 1u);
+	uint32_t sum = gw_flow_scale((tag >> 2) * 0x9e3779b1u, buckets) | 1;
+
+	return sum >= bucket ? sum - bucket : sum - bucket + buckets;
+}
+
+/* Does a word with this tag stand in the second of its flow's buckets? */
+GW_INLINE bool gw_flow_overflowed(uint32_t bucket, uint32_t tag)
+{
+	return ((tag >> 2 ^ bucket) & 1) != 0;
 }
 
 GW_INLINE uint64_t gw_flow_word(uint32_t tag, uint32_t backend, uint32_t state, uint32_t now)
@@ -197,7 +238,7 @@ GW_INLINE uint32_t gw_flow_find(const struct gw_flow_bucket *bucket, uint32_t ta
 	return GW_FLOW_BUCKET_WORDS;
 }
 
-/* True while some word of the bucket was never used: then no flow ever overflowed from it. */
+/* True while some word of the bucket is empty: then no flow that overflowed from it is left. */
 GW_INLINE bool gw_flow_bucket_has_empty(const struct gw_flow_bucket *bucket)
 {
 	bool empty = false;
@@ -208,9 +249,13 @@ GW_INLINE bool gw_flow_bucket_has_empty(const struct gw_flow_bucket *bucket)
 	return empty;
 }
 
-/* How gladly a word is given up for a new flow; higher is gladder, 0 is never. */
-#define GW_FLOW_RANK_EMPTY   (5u << 12)
-#define GW_FLOW_RANK_EXPIRED (4u << 12)
+/*
+ * How gladly a word is given up for a new flow; higher is gladder, 0 is never. Used ones before
+ * empty ones: a bucket that keeps an empty word is the only one that is looked at. From
+ * GW_FLOW_RANK_EMPTY on nobody loses his place.
+ */
+#define GW_FLOW_RANK_EXPIRED (5u << 12)
+#define GW_FLOW_RANK_EMPTY   (4u << 12)
 #define GW_FLOW_RANK_CLOSING (3u << 12)
 #define GW_FLOW_RANK_NEW     (2u << 12)
 
@@ -270,22 +315,3 @@ GW_INLINE bool gw_flow_swap(uint64_t *word, uint64_t old, uint64_t new_word)
 {
 	return __sync_val_compare_and_swap(word, old, new_word) == old;
 }
-
-#ifndef GW_BPF
-/*
- * A sweeper's look at one word: the word when it is a live flow, else GW_FLOW_EMPTY. An expired one
- * is retired; whoever was faster has good reason, and the next walk sees the word again.
- */
-GW_INLINE uint64_t gw_flow_sweep(
-	uint64_t *word, uint32_t now, const struct gw_flow_timeouts *timeouts)
-{
-	uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
-
-	if (gw_flow_state(seen) == GW_FLOW_FREE)
-		return GW_FLOW_EMPTY;
-	if (!gw_flow_expired(seen, now, timeouts))
-		return seen;
-	gw_flow_swap(word, seen, GW_FLOW_RETIRED);
-	return GW_FLOW_EMPTY;
-}
-#endif

@@ -33,7 +33,7 @@
 #include "abi/objects.h"
 #include "abi/path_mtu.h"
 
-#define GW_XDP_ABI_VERSION  2u
+#define GW_XDP_ABI_VERSION  3u
 #define GW_POOL_ROW_SLOTS   32
 #define GW_POOL_ROW_MEMBERS 16
 #define GW_XDP_MAX_PORTS    32
@@ -79,7 +79,7 @@ struct gw_xdp_config {
 	int64_t clock_offset_ns; /* added to every time read; replay's clock */
 	uint64_t snapshot_version;
 	struct gw_flow_timeouts timeouts;
-	uint32_t bucket_mask; /* buckets of gw_flows - 1 */
+	uint32_t bucket_count; /* of gw_flows */
 	uint32_t port_count;
 	uint32_t fragment_ms;	 /* as in the snapshot's header */
 	uint32_t control_lost_s; /* as in the snapshot's header; silence is the heartbeat's age */

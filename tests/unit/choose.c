@@ -51,6 +51,7 @@ static void reset(void)
 	named = 1;
 	meanwhile = NULL;
 	in = (struct gw_choose){.place = {.tag = 0xabcd0000u | GW_CLASS_TCP, .bucket = 2},
+		.buckets = BUCKETS,
 		.hash = 40,
 		.pool = POOL,
 		.now = 1000,
@@ -73,7 +74,17 @@ static uint64_t word_of_flow(void)
 
 static struct gw_flow_bucket *other_bucket(void)
 {
-	return &table[gw_flow_other_bucket(in.place.bucket, in.place.tag) & (BUCKETS - 1)];
+	return &table[gw_flow_other_bucket(in.place.bucket, in.place.tag, BUCKETS)];
+}
+
+/* Another flow of the same two buckets. */
+static void next_flow(void)
+{
+	const struct gw_flow_bucket *other = other_bucket();
+
+	do
+		in.place.tag += 8;
+	while (other_bucket() != other);
 }
 
 static void fill(struct gw_flow_bucket *bucket, uint32_t state, uint32_t stamp)
@@ -229,13 +240,10 @@ static void expired_goes_before_closing_and_closing_before_the_oldest_new(void)
 	table[2].word[6] = gw_flow_word(0x930 | GW_CLASS_TCP, 5, GW_FLOW_ESTABLISHED, 99);
 	choose();
 	CU_ASSERT_EQUAL(gw_flow_tag(table[2].word[6]), in.place.tag);
-	in.place.tag += 0x1000000;
-	choose(); /* the same other bucket: the tag's change moves it by a multiple of 8 */
-	in.place.tag += 0x1000000;
-	choose();
-	in.place.tag += 0x1000000;
-	choose();
-	in.place.tag += 0x1000000;
+	for (int i = 0; i < 3; i++) {
+		next_flow();
+		choose();
+	}
 	CU_ASSERT_EQUAL(gw_flow_backend(other_bucket()->word[3]), 1);
 	CU_ASSERT_EQUAL(gw_flow_backend(other_bucket()->word[2]), 1);
 	CU_ASSERT_EQUAL(gw_flow_backend(table[2].word[1]), 1);

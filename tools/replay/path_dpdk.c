@@ -282,7 +282,7 @@ static uint64_t flow_dpdk(const struct gw_flow_key *key)
 {
 	uint64_t word = GW_FLOW_EMPTY;
 
-	if (gw_flow_lookup(&engine->flows, gw_flow_place(key, engine->flows.seed), &word) ==
+	if (gw_flow_lookup(&engine->flows, gw_flow_table_place(&engine->flows, key), &word) ==
 		GW_FLOW_NOWHERE)
 		return GW_FLOW_EMPTY;
 	return word;

@@ -90,16 +90,15 @@ static void finish_xdp(void)
 static uint64_t flow_xdp(const struct gw_flow_key *key)
 {
 	const struct gw_xdp_config *config = test_run.object.config;
-	struct gw_flow_place place = gw_flow_place(key, config->flow_seed);
+	struct gw_flow_place place = gw_flow_place(key, config->flow_seed, config->bucket_count);
 
 	for (int i = 0; i < 2; i++) {
-		const struct gw_flow_bucket *bucket =
-			&test_run.object.flows[place.bucket & config->bucket_mask];
+		const struct gw_flow_bucket *bucket = &test_run.object.flows[place.bucket];
 		uint32_t at = gw_flow_find(bucket, place.tag);
 
 		if (at < GW_FLOW_BUCKET_WORDS)
 			return bucket->word[at];
-		place.bucket = gw_flow_other_bucket(place.bucket, place.tag);
+		place.bucket = gw_flow_other_bucket(place.bucket, place.tag, config->bucket_count);
 	}
 	return GW_FLOW_EMPTY;
 }
