@@ -28,13 +28,8 @@ def lab(request, make_module_lab):
     for node in made.plan.bs:
         argv, env = made.command(node.name, ["/usr/bin/python3", f"{HERE}/udp_echo.py", "serve", node.name])
         process.spawn(argv, f"{made.node_dir(node)}/echo.log", env)
-    process.wait_for("every backend of both pools", lambda: healthy(made) == 6, 20, 0.1)
+    view.wait_members(made, 6)
     return made
-
-
-def healthy(lab):
-    listed = lab.json("lb1", ["guideway", "backend", "list"])
-    return sum(one["health"] == "up" and one["slots"] > 0 for one in listed)
 
 
 def send_start(lab, address, seconds, flows=12, rate=400):
@@ -78,7 +73,7 @@ def test_not_one_datagram_is_lost_when_control_is_killed_and_returns(lab):
     told = json.loads(sender.communicate()[0])
     assert told["sent"] > 1500 and told["lost"] == []
     assert all(len(names) == 1 for names in told["by"].values())
-    process.wait_for("every backend of both pools", lambda: healthy(lab) == 6, 20, 0.1)
+    view.wait_members(lab, 6)
 
 
 def test_a_client_that_never_pauses_leaves_a_dead_backend(lab):
@@ -101,7 +96,7 @@ def test_a_client_that_never_pauses_leaves_a_dead_backend(lab):
     moved = [names for names in told["by"].values() if names[0] == "b3"]
     assert moved and all(len(names) == 2 for names in moved)
     assert all(len(names) == 1 for names in told["by"].values() if names[0] != "b3")
-    process.wait_for("every backend of both pools", lambda: healthy(lab) == 6, 20, 0.1)
+    view.wait_members(lab, 6)
 
 
     

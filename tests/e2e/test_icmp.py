@@ -5,7 +5,7 @@ import json
 import os
 
 import pytest
-from labkit import process
+from labkit import process, view
 
 import paths
 
@@ -21,13 +21,8 @@ def lab(request, make_module_lab):
         for name, words in (("df_upload", ["serve"]), ("udp_echo", ["serve", node.name])):
             argv, env = made.command(node.name, [PYTHON, f"{HERE}/{name}.py", *words])
             process.spawn(argv, f"{made.node_dir(node)}/{name}.log", env)
-    process.wait_for("every backend of both pools", lambda: healthy(made) == 4, 20, 0.1)
+    view.wait_members(made, 4)
     return made
-
-
-def healthy(lab):
-    listed = lab.json("lb1", ["guideway", "backend", "list"])
-    return sum(one["health"] == "up" and one["slots"] > 0 for one in listed)
 
 
 @pytest.mark.parametrize("address", VIPS)

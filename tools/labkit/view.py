@@ -59,12 +59,29 @@ def backends_up(lab, node="lb1"):
     return {one["name"] for one in listed if one["health"] == "up" and one["slots"]}
 
 
+def in_force(lab, node="lb1"):
+    """Whether the datapath decides by what control built last."""
+    snapshot = lab.json(node, ["guideway", "status"])["snapshot"]
+    return snapshot["built"] == snapshot["in_force"]
+
+
+def wait_members(lab, count, node="lb1", patience=20):
+    """Waits until `count` members of all pools together are up and have slots in the tables in force."""
+
+    def there():
+        listed = lab.json(node, ["guideway", "backend", "list"])
+        up = sum(one["health"] == "up" and one["slots"] > 0 for one in listed)
+        return up == count and in_force(lab, node)
+
+    process.wait_for(f"{count} members on {node}", there, patience, 0.1)
+
+
 def wait_all_up(lab, patience=20):
-    """Waits until every backend of the lab is up on every balancer."""
+    """Waits until every backend of the lab is up on every balancer, and the datapath knows."""
     for node in lab.plan.lbs:
         process.wait_for(
             f"every backend to be up on {node.name}",
-            lambda name=node.name: len(backends_up(lab, name)) == lab.options.backends,
+            lambda name=node.name: len(backends_up(lab, name)) == lab.options.backends and in_force(lab, name),
             patience,
             0.1,
         )
