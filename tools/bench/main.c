@@ -60,6 +60,15 @@ static void progress_show(void *owner, const char *step, uint32_t done, uint32_t
 	fflush(stderr);
 }
 
+/* What goes on inside a measurement that takes minutes. */
+static void progress_tell(void *owner, const char *line)
+{
+	const struct progress *progress = owner;
+
+	if (progress->shown)
+		fprintf(stderr, "\r\033[K%s\n", line);
+}
+
 static void progress_clear(const struct progress *progress)
 {
 	if (progress->shown)
@@ -153,6 +162,8 @@ static int measure_all(
 
 	how->progress = progress_show;
 	how->owner = &progress;
+	how->machine.tell = progress_tell;
+	how->machine.tell_owner = &progress;
 	for (size_t g = 0; g < report->plan->group_count && !interrupted; g++) {
 		const struct plan_group *group = &report->plan->groups[g];
 

@@ -67,11 +67,12 @@ static void add_figures(json_t *run, const struct measurement *measurement)
 {
 	double ns = measurement->ns.median, bound = measurement->bound_ns.median;
 
-	json_object_update_new(
-		run, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "mpps", measurement_mpps(ns),
-			     "ns_per_packet", ns, "bound_mpps", measurement_mpps(bound),
-			     "bound_ns_per_packet", bound, "over_bound_ns", ns - bound,
-			     "ratio_to_bound", bound / ns));
+	json_object_update_new(run,
+		json_pack("{s:f, s:f, s:f, s:f}", "mpps", measurement_mpps(ns), "ns_per_packet", ns,
+			"bound_ns_per_packet", bound, "over_bound_ns", ns - bound));
+	json_object_set_new(
+		run, "bound_mpps", bound > 0 ? json_real(measurement_mpps(bound)) : json_null());
+	json_object_set_new(run, "ratio_to_bound", bound > 0 ? json_real(bound / ns) : json_null());
 	json_object_set_new(run, "cycles_per_packet",
 		measurement->cycles.median > 0 ? json_real(measurement->cycles.median)
 					       : json_null());
@@ -80,10 +81,11 @@ static void add_figures(json_t *run, const struct measurement *measurement)
 	json_object_set_new(run, "rounds", rounds_json(measurement));
 	json_object_set_new(run, "latency",
 		measurement->has_latency
-			? json_pack("{s:o, s:o, s:o}", "p50_ns",
+			? json_pack("{s:o, s:o, s:o, s:f}", "p50_ns",
 				  spread_json(&measurement->latency_ns[0]), "p99_ns",
 				  spread_json(&measurement->latency_ns[1]), "p99_9_ns",
-				  spread_json(&measurement->latency_ns[2]))
+				  spread_json(&measurement->latency_ns[2]), "max_ns",
+				  measurement->latency_max_ns)
 			: json_null());
 }
 
@@ -120,6 +122,8 @@ static json_t *run_json(const struct measurement *measurement, const struct swee
 		json_object_set_new(run, "why", json_string(measurement->why));
 	}
 	json_object_set_new(run, "warnings", warnings);
+	json_object_set(
+		run, "details", measurement->described ? measurement->described : json_null());
 	return run;
 }
 
