@@ -18,7 +18,7 @@ from .tally import Count
 
 LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$")
 PYTEST_SECONDS = 780
-JOBS = 2
+JOBS = 3  # most tests wait more than they compute
 
 
 def _run(command, cwd, env, seconds):
@@ -81,7 +81,7 @@ def _meson_test(test, folder, seconds):
 def meson_run(folder, suite, tally, label="", seconds=0):
     """Runs every test of a suite; how many programs there were.
 
-    Those that meson may run side by side run in pairs; their counts are told in meson's order.
+    Those that meson may run side by side do; their counts are told in meson's order.
     """
     tests = meson_tests(folder, suite)
     tests.sort(key=lambda test: not test["is_parallel"])
@@ -124,7 +124,7 @@ def junit_failed(path):
 def pytest_run(root, folder, suite, tally, full=False):
     """Runs tests/SUITE by pytest, a file at a time so that a person sees progress; how many files.
 
-    Two files run side by side: labs have names of their own, and mostly wait.
+    Some files run side by side: labs have names of their own, and mostly wait.
     """
     where = f"{root}/tests/{suite}"
     if not os.path.isdir(where):
