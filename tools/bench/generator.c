@@ -86,6 +86,9 @@ static int open_port(const char *name, struct bench_port_facts *facts, char mess
 		generator.queues = count_queues(&info);
 		error = set_queues(generator.ethdev, generator.queues);
 	}
+	if (!error && bench_port_widen(generator.ethdev, &generator.setup.what, &generator.mtu,
+			      message) != 0)
+		return -EINVAL;
 	if (!error)
 		error = rte_eth_dev_start(generator.ethdev);
 	if (error) {
@@ -165,6 +168,7 @@ int bench_generator_main(void)
 		answer_ask(&ask);
 	if (generator.queues) {
 		rte_eth_dev_stop(generator.ethdev);
+		bench_port_restore(generator.ethdev, generator.mtu);
 		rte_eth_dev_close(generator.ethdev);
 	}
 	generator_slots_free(&generator);

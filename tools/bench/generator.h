@@ -40,6 +40,7 @@ struct generator {
 	struct bench_frames frames;
 	uint16_t ethdev;
 	uint16_t queues; /* of each direction */
+	uint16_t mtu;	 /* the port's own, when it was changed; 0: it was not */
 	struct rte_mempool *send_pool;
 	double ticks_per_ns;
 
@@ -80,6 +81,10 @@ void generator_flags_set(const struct generator *generator, uint8_t *frame, uint
 /* Bytes that `subject` puts in front of the inner packet. */
 uint32_t generator_shift(const struct generator *generator, enum bench_subject subject);
 
+/* The same for a packet of any flow; `number` picks its size. */
+uint32_t generator_frame_of(const struct generator *generator, uint8_t *frame, uint64_t flow,
+	uint64_t number, uint8_t flags);
+
 /* Puts a number into a frame that goes out. */
 static inline void generator_number_put(
 	const struct generator *generator, uint8_t *frame, uint32_t number)
@@ -107,7 +112,10 @@ static inline bool generator_number_get(const struct generator *generator, uint3
 bool generator_frame_right(const struct generator *generator, enum bench_subject subject,
 	const uint8_t *frame, uint32_t length);
 
-/* Each flow's SYN, then each flow's ACK; what `out` says must be without loss. */
+/*
+ * Each flow's SYN, then each flow's ACK, so that all are established; and before them those of the
+ * flows that only fill the table.
+ */
 void generator_prime(struct generator *generator, struct bench_generated *out);
 
 void generator_trial(struct generator *generator, enum bench_subject subject,

@@ -19,6 +19,7 @@
 #define TCP_SYN	     0x02
 #define TCP_ACK	     0x10
 #define PRIME_WINDOW 256
+#define FILL_FIRST   (BENCH_FLOWS / 2) /* flows that only fill the table, from here on */
 
 /* Of the numbers, one in so many is stamped, and of those one in CHECK_SHARE compared. */
 #define STAMP_FULL  64
@@ -39,7 +40,8 @@ struct run {
 	uint32_t stamp_mask; /* numbers with these bits clear are stamped */
 	uint32_t stamp_bits;
 	uint32_t check_mask;
-	uint8_t flags; /* of all frames; 0: their own */
+	uint8_t flags;	    /* of all frames; 0: their own */
+	uint64_t fill_flow; /* the next of the flows that fill the table; 0: the case's are sent */
 	uint16_t queue;
 	uint64_t start, last_sent, last_received, hz;
 	uint64_t given_up;	/* on their way, but not waited for */
@@ -76,7 +78,10 @@ static void prepare(struct run *run, uint16_t count)
 	for (uint16_t i = have; i < count; i++) {
 		struct rte_mbuf *mbuf = run->pending[i];
 		uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-		uint32_t length = generator_frame_next(generator, frame, run->flags);
+		uint32_t length = run->fill_flow
+					  ? generator_frame_of(generator, frame, run->fill_flow++,
+						    i, run->flags)
+					  : generator_frame_next(generator, frame, run->flags);
 
 		generator_number_put(generator, frame, generator->number++);
 		mbuf->data_len = (uint16_t)length;
@@ -322,37 +327,47 @@ void generator_trial(struct generator *generator, enum bench_subject subject,
 	run_end(&run, out);
 }
 
-/* One packet of each flow, by a window. */
-static void prime_pass(struct generator *generator, uint8_t flags, struct bench_generated *out)
+/* One packet of each of so many flows, by a window; adds to `out`. */
+static void prime_pass(struct generator *generator, uint8_t flags, uint64_t fill_flow,
+	uint64_t count, struct bench_generated *out)
 {
-	struct run run = {
-		.subject = BENCH_BALANCER, .trial = {.window = PRIME_WINDOW}, .flags = flags};
+	struct run run = {.subject = BENCH_BALANCER,
+		.trial = {.window = PRIME_WINDOW},
+		.flags = flags,
+		.fill_flow = fill_flow};
+	struct bench_generated seen;
 
 	generator->position = 0;
 	run_begin(&run, generator);
-	while (run.seen.sent < generator->slot_count) {
-		uint64_t left = generator->slot_count - run.seen.sent;
-		uint16_t count = due(&run, rte_rdtsc());
+	while (run.seen.sent < count) {
+		uint64_t left = count - run.seen.sent;
+		uint16_t now = due(&run, rte_rdtsc());
 
-		if (count)
-			send_frames(&run, left < count ? (uint16_t)left : count);
+		if (now)
+			send_frames(&run, left < now ? (uint16_t)left : now);
 		receive_frames(&run);
 	}
-	run_end(&run, out);
+	run_end(&run, &seen);
+	out->sent += seen.sent;
+	out->received += seen.received;
+	out->foreign += seen.foreign;
+	out->sampled += seen.sampled;
+	out->wrong += seen.wrong;
+	out->seconds += seen.seconds;
+	out->sending += seen.sending;
+	generator->position = 0;
 }
 
 void generator_prime(struct generator *generator, struct bench_generated *out)
 {
-	struct bench_generated second;
+	const struct bench_case *what = generator->frames.what;
+	uint64_t fill = (uint64_t)(what->table_fill * (double)what->table_flows);
 
-	prime_pass(generator, TCP_SYN, out);
-	prime_pass(generator, TCP_ACK, &second);
-	out->sent += second.sent;
-	out->received += second.received;
-	out->foreign += second.foreign;
-	out->sampled += second.sampled;
-	out->wrong += second.wrong;
-	out->seconds += second.seconds;
-	out->sending += second.sending;
-	generator->position = 0;
+	*out = (struct bench_generated){};
+	if (fill) {
+		prime_pass(generator, TCP_SYN, FILL_FIRST, fill, out);
+		prime_pass(generator, TCP_ACK, FILL_FIRST, fill, out);
+	}
+	prime_pass(generator, TCP_SYN, 0, generator->slot_count, out);
+	prime_pass(generator, TCP_ACK, 0, generator->slot_count, out);
 }

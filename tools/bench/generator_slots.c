@@ -84,6 +84,15 @@ void generator_slots_free(struct generator *generator)
 	generator->slots = NULL;
 }
 
+uint32_t generator_frame_of(const struct generator *generator, uint8_t *frame, uint64_t flow,
+	uint64_t number, uint8_t flags)
+{
+	uint32_t length = bench_frame_write(&generator->frames, flow, number, flags, frame);
+
+	generator_number_detach(generator, frame);
+	return length;
+}
+
 uint32_t generator_frame_next(struct generator *generator, uint8_t *frame, uint8_t flags)
 {
 	uint64_t position = generator->position++;
@@ -95,10 +104,8 @@ uint32_t generator_frame_next(struct generator *generator, uint8_t *frame, uint8
 	generator->new_credit += generator->frames.what->new_share;
 	if (!flags && generator->new_credit >= 1) {
 		generator->new_credit -= 1;
-		bench_frame_write(
-			&generator->frames, generator->new_flow++, position, TCP_SYN, frame);
-		generator_number_detach(generator, frame);
-		return length;
+		return generator_frame_of(
+			generator, frame, generator->new_flow++, position, TCP_SYN);
 	}
 	__builtin_prefetch(slot + 8 * generator->slot_size);
 	memcpy(frame, slot, SLOT_IPV4);

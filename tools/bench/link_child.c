@@ -26,7 +26,7 @@ static int wait_readable(int fd, int timeout_ms)
 	int ready = poll(&wait, 1, timeout_ms);
 
 	if (ready < 0)
-		return errno == EINTR ? -EAGAIN : -errno;
+		return -errno;
 	return ready ? 0 : -EAGAIN;
 }
 
@@ -80,9 +80,11 @@ static int listen_to(struct bench_child *child, double patience, struct bench_an
 	ssize_t length;
 	int error;
 
-	do
-		error = wait_readable(child->fd, (int)(patience * 1000));
-	while (error == -EAGAIN && errno == EINTR);
+	error = wait_readable(child->fd, (int)(patience * 1000));
+	if (error == -EINTR) {
+		snprintf(message, BENCH_MESSAGE, "interrupted");
+		return error;
+	}
 	if (error) {
 		snprintf(message, BENCH_MESSAGE, "the %s says nothing for %.0f s", child->name,
 			patience);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link_eal.h"
 
+#include "frames.h"
+
 #include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define OVERHEAD_MAX 48 /* IPv6 and GUE */
 #define WORDS_MAX    64
 #define TEXT_MAX     2048
 #define LINK_WAITS   500
@@ -126,6 +129,43 @@ int bench_eal_start(const struct bench_link_setup *setup, const char *role, int 
 	}
 	snprintf(name, BENCH_PORT_TEXT, "%.*s", (int)strcspn(setup->port, ","), setup->port);
 	return 0;
+}
+
+int bench_port_widen(uint16_t ethdev, const struct bench_case *what, uint16_t *before,
+	char message[BENCH_MESSAGE])
+{
+	struct bench_frames frames = {.what = what};
+	uint32_t longest = 0;
+	uint16_t mtu = 0;
+	int error;
+
+	*before = 0;
+	for (uint32_t i = 0; i < FRAME_IMIX_CYCLE; i++) {
+		uint32_t length = bench_frame_length(&frames, i) - FRAME_ETH + OVERHEAD_MAX;
+
+		longest = length > longest ? length : longest;
+	}
+	if (rte_eth_dev_get_mtu(ethdev, &mtu) != 0 || mtu >= longest)
+		return 0;
+	error = rte_eth_dev_set_mtu(ethdev, (uint16_t)longest);
+	if (error == -ENOTSUP)
+		return 0;
+	if (error) {
+		snprintf(message, BENCH_MESSAGE,
+			"the port's MTU is %u, and cannot be the %u that frames of this --size "
+			"need, encapsulated: %s (net_af_packet: framesz=4096)",
+			mtu, longest, rte_strerror(-error));
+		return error;
+	}
+	*before = mtu;
+	return 0;
+}
+
+void bench_port_restore(uint16_t ethdev, uint16_t mtu)
+{
+	/* A port that does not stop to take it keeps the higher one: no harm. */
+	if (mtu)
+		rte_eth_dev_set_mtu(ethdev, mtu);
 }
 
 bool bench_port_wait(uint16_t ethdev)

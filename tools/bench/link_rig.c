@@ -25,16 +25,35 @@ int bench_rig_able(const struct bench_machine *machine, char message[BENCH_MESSA
 	return -ENODEV;
 }
 
+/* Workers take the measured core and those after it; none of them may be the generator's. */
+static int check_cpus(
+	const struct bench_machine *machine, uint32_t workers, char message[BENCH_MESSAGE])
+{
+	cpu_set_t allowed;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return -errno;
+	for (uint32_t i = 0; i < workers; i++) {
+		int cpu = machine->cpu + (int)i;
+
+		if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed) && cpu != machine->generator_cpu)
+			continue;
+		snprintf(message, BENCH_MESSAGE,
+			"%u workers from CPU %d on, and the generator on CPU %d: CPU %d is not "
+			"there for it",
+			workers, machine->cpu, machine->generator_cpu, cpu);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
 static int fill_setup(struct bench_link_setup *setup, const struct bench_machine *machine,
 	const struct bench_case *what, char message[BENCH_MESSAGE])
 {
-	if (machine->cpu == machine->generator_cpu) {
-		snprintf(message, BENCH_MESSAGE,
-			"CPU %d cannot generate and balance at once: give another "
-			"--generator-cpu",
-			machine->cpu);
-		return -EINVAL;
-	}
+	int error = check_cpus(machine, what->workers, message);
+
+	if (error)
+		return error;
 	*setup = (struct bench_link_setup){.what = *what,
 		.cpu = machine->cpu,
 		.main_cpu = machine->generator_cpu,
@@ -63,7 +82,9 @@ static int prime(struct bench_rig *rig, char message[BENCH_MESSAGE])
 	const struct bench_ask begin = {.kind = BENCH_ASK_START, .subject = BENCH_BALANCER};
 	const struct bench_ask ask = {.kind = BENCH_ASK_PRIME};
 	const struct bench_ask end = {.kind = BENCH_ASK_STOP};
-	double patience = PRIME_PATIENCE + (double)rig->setup.what.flows * PRIME_PER_FLOW;
+	double patience = PRIME_PATIENCE +
+			  ((double)rig->setup.what.flows + (double)rig->setup.what.table_flows) *
+				  PRIME_PER_FLOW;
 	struct bench_answer answer, counted;
 	int error = bench_child_talk(&rig->subject, &begin, PATIENCE_S, &answer, message);
 

@@ -110,5 +110,6 @@ int bench_subject_main(void);
  * texts are put in place.
  */
 int bench_child_setup(struct bench_link_setup *setup);
-int bench_child_ask(struct bench_ask *ask, int timeout_ms); /* -EAGAIN when time is up; -1: none */
+/* -EAGAIN when time is up (-1: never), -EINTR after a signal. */
+int bench_child_ask(struct bench_ask *ask, int timeout_ms);
 void bench_child_answer(const struct bench_answer *answer);
