@@ -131,6 +131,16 @@ int bench_eal_start(const struct bench_link_setup *setup, const char *role, int 
 	return 0;
 }
 
+static bool is_virtual(uint16_t ethdev)
+{
+	struct rte_eth_dev_info info;
+	const struct rte_bus *bus = NULL;
+
+	if (rte_eth_dev_info_get(ethdev, &info) == 0)
+		bus = rte_dev_bus(info.device);
+	return !bus || strcmp(rte_bus_name(bus), "vdev") == 0;
+}
+
 int bench_port_widen(uint16_t ethdev, const struct bench_case *what, uint16_t *before,
 	char message[BENCH_MESSAGE])
 {
@@ -147,13 +157,16 @@ int bench_port_widen(uint16_t ethdev, const struct bench_case *what, uint16_t *b
 	}
 	if (rte_eth_dev_get_mtu(ethdev, &mtu) != 0 || mtu >= longest)
 		return 0;
+	/* A virtual port takes what its other half takes, whatever it says. */
+	if (is_virtual(ethdev))
+		return 0;
 	error = rte_eth_dev_set_mtu(ethdev, (uint16_t)longest);
 	if (error == -ENOTSUP)
 		return 0;
 	if (error) {
 		snprintf(message, BENCH_MESSAGE,
 			"the port's MTU is %u, and cannot be the %u that frames of this --size "
-			"need, encapsulated: %s (net_af_packet: framesz=4096)",
+			"need, encapsulated: %s",
 			mtu, longest, rte_strerror(-error));
 		return error;
 	}
@@ -185,12 +198,10 @@ void bench_port_describe(uint16_t ethdev, struct bench_port_facts *facts)
 {
 	struct rte_eth_dev_info info;
 	struct rte_eth_link link = {};
-	const struct rte_bus *bus;
 
 	if (rte_eth_dev_info_get(ethdev, &info) != 0)
 		return;
-	bus = rte_dev_bus(info.device);
-	facts->is_virtual = !bus || strcmp(rte_bus_name(bus), "vdev") == 0;
+	facts->is_virtual = is_virtual(ethdev);
 	snprintf(facts->driver, sizeof(facts->driver), "%s", info.driver_name);
 	snprintf(facts->device, sizeof(facts->device), "%s", rte_dev_name(info.device));
 	/* A virtual port's speed is invented. */
