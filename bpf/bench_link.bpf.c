@@ -86,7 +86,7 @@ int link_arrive(struct xdp_md *ctx)
 		arrived.end_packets = packets;
 		*(volatile uint64_t *)&told.packets = packets;
 	}
-	if (arrived.sample_every && packets % arrived.sample_every == 0)
+	if (arrived.sample_every && packets % arrived.sample_every == 1)
 		keep_sample(ctx);
 	return XDP_DROP;
 }

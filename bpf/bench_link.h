@@ -27,7 +27,7 @@ struct bench_link_arrived {
 	uint64_t packets;
 	uint64_t end_ns;       /* CLOCK_MONOTONIC of the last that was told … */
 	uint64_t end_packets;  /* … and how many had arrived by then */
-	uint64_t sample_every; /* packets; user space's */
+	uint64_t sample_every; /* packets, and the first; user space's */
 	uint64_t samples;
 	uint64_t reserved[3];
 } __attribute__((aligned(GW_CACHE_LINE)));

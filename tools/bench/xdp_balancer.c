@@ -100,6 +100,10 @@ int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine 
 	error = gw_xdp_object_open(&balancer->object, &options);
 	if (!error)
 		error = gw_xdp_tables_init(&balancer->tables, &balancer->object);
+	if (error == -EINVAL && !what->tracked) {
+		snprintf(message, BENCH_MESSAGE, "this XDP program always tracks flows");
+		return -ENOTSUP;
+	}
 	if (error) {
 		snprintf(message, BENCH_MESSAGE, "the balancer's eBPF program is not loaded: %s",
 			strerror(-error));

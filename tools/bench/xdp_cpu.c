@@ -10,12 +10,11 @@
  * An IMIX is batches of each size, as many packets as the mix has of it.
  */
 #include "bench.h"
+#include "bench_feed.h"
+#include "bench_feeder.skel.h"
 #include "frames.h"
 #include "xdp_balancer.h"
 #include "xdp_feed.h"
-
-/* After what it names. */
-#include "bench_feeder.skel.h"
 
 #include <linux/bpf.h>
 

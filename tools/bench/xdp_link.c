@@ -12,13 +12,12 @@
  * An IMIX is one size after the other, weighed as in the mix.
  */
 #include "bench.h"
+#include "bench_feed.h"
 #include "bench_link.h"
+#include "bench_link.skel.h"
 #include "xdp_balancer.h"
 #include "xdp_feed.h"
 #include "xdp_link_net.h"
-
-/* After what it names. */
-#include "bench_link.skel.h"
 
 #include <linux/bpf.h>
 
