@@ -69,10 +69,12 @@ struct bench_sample {
 	 */
 	uint64_t counted_rx, counted_tx, counted_drops;
 	uint64_t counted_other; /* to_host, replied, consumed, held */
+	uint64_t untracked;	/* of those sent: the flow table had no room */
+	double io_ns; /* of the bound: ns a packet when it leaves the frames alone; 0: not known */
 	bool has_latency;
 	double latency_ns[3]; /* p50, p99, p99.9 */
 	double latency_max_ns;
-	char note[96];	      /* "no_neighbour 12": what explains a loss; may be empty */
+	char note[96]; /* "no_neighbour 12": what explains a loss; may be empty */
 };
 
 enum bench_subject {
@@ -87,8 +89,8 @@ struct bench_machine {
 	const char *gen, *dut; /* nic: the ports */
 	const char *eal_args;  /* as typed, "" for none */
 	bool huge_pages;       /* at least as many free as the case needs */
-	double resolution; /* nic: the search ends at that share of the highest rate; 0: 1 % */
-	uint32_t repeats;  /* nic: of a trial that lost, before the search believes it */
+	double resolution;     /* nic: the search ends at that share of the highest rate; 0: 1 % */
+	uint32_t repeats;      /* nic: of a trial that lost, before the search believes it */
 	/* What goes on inside a measurement that takes minutes, a line each; NULL: nobody asks. */
 	void (*tell)(void *owner, const char *line);
 	void *tell_owner;

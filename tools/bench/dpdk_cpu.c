@@ -18,6 +18,7 @@
 #include "dataplane/sweeper.h"
 #include "dpdk_start.h"
 #include "dpdk_vdev.h"
+#include "forwarder.h"
 
 #include <rte_eal.h>
 #include <rte_ethdev.h>
@@ -34,12 +35,10 @@
 #define NS_PER_SECOND  1000000000ll
 #define BUFFERS	       4096 /* a worker */
 #define BUFFERS_CACHED 256  /* by each lcore, as in the daemon */
-#define BURST_DEFAULT  32   /* of the bound, until a worker has shown its own */
 #define POLL_NS	       500000
 #define WALK_SECONDS   120 /* at most */
 #define END_SECONDS    10  /* for a burst to end */
 #define IO_SHARE       0.25
-#define ROUNDS_MAX     256
 
 /* Flow numbers: the case's, those that open while it is measured, those that only fill. */
 #define FILL_FIRST (FRAMES_FLOWS / 2)
@@ -54,67 +53,8 @@ struct cpu_bench {
 	struct gw_sweeper *sweeper;
 	struct gw_snapshot_header *image[2]; /* put in force in turn */
 	uint64_t version;		     /* in force */
-	bool forward_stop;		     /* of the bound (atomic) */
-	bool forward_swaps;		     /* MACs; else only receives and sends */
-	double io_ns[ROUNDS_MAX];	     /* a packet, of the bound without swapping */
-	size_t io_count;
+	struct forwarder forwarder[GW_WORKERS_MAX];
 };
-
-/* The bound ------------------------------------------------------------------------------- */
-
-static __rte_always_inline void swap_macs(struct rte_mbuf *mbuf)
-{
-	struct rte_ether_hdr *header = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
-	struct rte_ether_addr destination = header->dst_addr;
-
-	header->dst_addr = header->src_addr;
-	header->src_addr = destination;
-}
-
-struct forwarder {
-	struct cpu_bench *bench;
-	uint16_t queue;
-};
-
-/* An lcore function. What cannot be sent is freed, and missing in the port's count. */
-static int forward_run(void *arg)
-{
-	const struct forwarder *forwarder = arg;
-	const struct cpu_bench *bench = forwarder->bench;
-	uint16_t ethdev = bench->engine->port[0].ethdev, queue = forwarder->queue;
-	uint16_t burst = vdev_burst(bench->vdev);
-	struct rte_mbuf *mbufs[GW_BURST_MAX];
-
-	if (!burst || burst > GW_BURST_MAX)
-		burst = BURST_DEFAULT;
-	while (!__atomic_load_n(&bench->forward_stop, __ATOMIC_RELAXED)) {
-		uint16_t count = rte_eth_rx_burst(ethdev, queue, mbufs, burst);
-		uint16_t sent;
-
-		if (!count)
-			continue;
-		if (bench->forward_swaps)
-			for (uint16_t i = 0; i < count; i++)
-				swap_macs(mbufs[i]);
-		sent = rte_eth_tx_burst(ethdev, queue, mbufs, count);
-		if (unlikely(sent < count))
-			rte_pktmbuf_free_bulk(mbufs + sent, (unsigned int)(count - sent));
-	}
-	return 0;
-}
-
-static int forward_launch(struct cpu_bench *bench)
-{
-	static struct forwarder forwarders[GW_WORKERS_MAX];
-	int error = 0;
-
-	__atomic_store_n(&bench->forward_stop, false, __ATOMIC_RELAXED);
-	for (uint16_t i = 0; i < bench->engine->worker_count && !error; i++) {
-		forwarders[i] = (struct forwarder){bench, i};
-		error = rte_eal_remote_launch(forward_run, &forwarders[i], dpdk_lcore(i));
-	}
-	return error;
-}
 
 /* Threads --------------------------------------------------------------------------------- */
 
@@ -131,6 +71,23 @@ static int workers_launch(struct cpu_bench *bench)
 	return error;
 }
 
+/* The bound, on the workers' queues and with bursts of their size. */
+static int forwarders_launch(struct cpu_bench *bench, bool io)
+{
+	int error = 0;
+
+	for (uint16_t i = 0; i < bench->engine->worker_count && !error; i++) {
+		struct forwarder *forwarder = &bench->forwarder[i];
+
+		*forwarder = (struct forwarder){.ethdev = bench->engine->port[0].ethdev,
+			.queue = i,
+			.burst = vdev_burst(bench->vdev),
+			.io = io};
+		error = rte_eal_remote_launch(forwarder_run, forwarder, dpdk_lcore(i));
+	}
+	return error;
+}
+
 /* Of what the workers handed to the host's stack: nobody else takes it. */
 static void drop_host_frames(struct gw_worker *worker)
 {
@@ -142,9 +99,10 @@ static void drop_host_frames(struct gw_worker *worker)
 
 static void all_stop(struct cpu_bench *bench)
 {
-	__atomic_store_n(&bench->forward_stop, true, __ATOMIC_RELAXED);
-	for (uint16_t i = 0; i < bench->engine->worker_count; i++)
+	for (uint16_t i = 0; i < bench->engine->worker_count; i++) {
 		__atomic_store_n(&bench->engine->worker[i]->stop, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&bench->forwarder[i].stop, true, __ATOMIC_RELAXED);
+	}
 	for (uint16_t i = 0; i < bench->engine->worker_count; i++) {
 		rte_eal_wait_lcore(dpdk_lcore(i));
 		drop_host_frames(bench->engine->worker[i]);
@@ -261,6 +219,7 @@ static void count_growth(const struct gw_counters *before, const struct gw_count
 		sample->counted_drops += after->drops[i] - before->drops[i];
 		add_note(sample, drop_names[i], after->drops[i] - before->drops[i]);
 	}
+	sample->untracked = after->untracked - before->untracked;
 	add_note(sample, "to_host", after->to_host - before->to_host);
 	add_note(sample, "replied", after->replied - before->replied);
 	add_note(sample, "tx_full", after->tx_full - before->tx_full);
@@ -315,14 +274,21 @@ static int attend(struct cpu_bench *bench, int64_t end, bool swaps, struct bench
 	}
 }
 
-static int measure_one(struct cpu_bench *bench, enum bench_subject subject, double seconds,
+/* Who works on the port. */
+enum cpu_subject {
+	CPU_BALANCER,
+	CPU_BOUND,
+	CPU_IO, /* testpmd's io: the bound, and the frames stay as they are */
+};
+
+static int measure_one(struct cpu_bench *bench, enum cpu_subject subject, double seconds,
 	struct bench_sample *sample, char *message)
 {
 	const struct vdev_offer offer = offer_of(&bench->what);
-	bool balancer = subject == BENCH_BALANCER;
+	bool balancer = subject == CPU_BALANCER;
 	struct gw_counters before, after;
 	struct vdev_report report;
-	int error = balancer ? workers_launch(bench) : forward_launch(bench);
+	int error = balancer ? workers_launch(bench) : forwarders_launch(bench, subject == CPU_IO);
 	int late;
 
 	counters_sum(bench->engine, &before);
@@ -343,31 +309,20 @@ static int measure_one(struct cpu_bench *bench, enum bench_subject subject, doub
 	return 0;
 }
 
-/* Beside the bound, a part of the time: testpmd's io, which does not touch the frames. */
-static int measure_io(struct cpu_bench *bench, double seconds, char *message)
-{
-	struct bench_sample sample = {0};
-	int error;
-
-	bench->forward_swaps = false;
-	error = measure_one(bench, BENCH_BOUND, seconds, &sample, message);
-	if (!error && sample.packets && bench->io_count < ROUNDS_MAX)
-		bench->io_ns[bench->io_count++] = sample.seconds * 1e9 / (double)sample.packets;
-	bench->forward_swaps = true;
-	return error;
-}
-
 static int cpu_measure(void *state, enum bench_subject subject, double seconds,
 	struct bench_sample *sample, char message[BENCH_MESSAGE])
 {
-	struct cpu_bench *bench = state;
-	int error = 0;
+	struct bench_sample io = {0};
+	int error;
 
-	if (subject == BENCH_BOUND) {
-		error = measure_io(bench, seconds * IO_SHARE, message);
-		seconds *= 1 - IO_SHARE;
-	}
-	return error ? error : measure_one(bench, subject, seconds, sample, message);
+	if (subject == BENCH_BALANCER)
+		return measure_one(state, CPU_BALANCER, seconds, sample, message);
+	error = measure_one(state, CPU_BOUND, seconds * (1 - IO_SHARE), sample, message);
+	if (!error)
+		error = measure_one(state, CPU_IO, seconds * IO_SHARE, &io, message);
+	if (!error && io.packets)
+		sample->io_ns = io.seconds * 1e9 / (double)io.packets;
+	return error;
 }
 
 /* Opening --------------------------------------------------------------------------------- */
@@ -532,7 +487,6 @@ static int cpu_open(const struct bench_machine *machine, const struct bench_case
 	if (!bench)
 		return -ENOMEM;
 	bench->what = *what;
-	bench->forward_swaps = true;
 	bench->frames = (struct bench_frames){
 		.what = &bench->what,
 		.destination_mac = BENCH_OUR_MAC,
@@ -559,13 +513,6 @@ static int cpu_open(const struct bench_machine *machine, const struct bench_case
 
 /* Telling --------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void cpu_describe(void *state, json_t *machine)
 {
 	struct cpu_bench *bench = state;
@@ -580,12 +527,6 @@ static void cpu_describe(void *state, json_t *machine)
 	json_object_set_new(machine, "burst", json_integer(vdev_burst(bench->vdev)));
 	json_object_set_new(machine, "flow_table",
 		json_integer((json_int_t)gw_flow_table_capacity(&bench->engine->flows)));
-	if (!bench->io_count)
-		return;
-	/* The goals are stated over testpmd's io. */
-	qsort(bench->io_ns, bench->io_count, sizeof(bench->io_ns[0]), compare);
-	json_object_set_new(
-		machine, "io_ns_per_packet", json_real(bench->io_ns[bench->io_count / 2]));
 }
 
 static int cpu_able(const struct bench_machine *machine, char message[BENCH_MESSAGE])

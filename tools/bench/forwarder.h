@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The bound of link and nic: receive, swap MACs, send, on one queue of one port. */
+/* The bound of DPDK's modes: receive, swap MACs, send, on one queue of one port. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,9 @@
 
 struct forwarder {
 	uint16_t ethdev, queue;
-	bool stop; /* atomic */
+	uint16_t burst; /* frames at once, at most GW_BURST_MAX; 0: as many as the workers */
+	bool io;	/* leaves the MACs as they are, like testpmd's io */
+	bool stop;	/* atomic */
 	/* Written by its thread, read when it has stopped. */
 	uint64_t received, sent;
 	uint64_t busy_cycles, total_cycles;

@@ -196,6 +196,7 @@ static bool take_round(struct session *session, struct measure_round *round)
 		return false;
 	round->ns = per_packet(balancer.seconds * 1e9, &balancer);
 	round->bound_ns = per_packet(bound.seconds * 1e9, &bound);
+	round->io_ns = bound.io_ns;
 	round->cycles = cycles_of(session, &balancer);
 	round->bound_cycles = cycles_of(session, &bound);
 	memcpy(round->latency_ns, balancer.latency_ns, sizeof(round->latency_ns));
@@ -204,6 +205,7 @@ static bool take_round(struct session *session, struct measure_round *round)
 	result->packets += balancer.packets;
 	result->sampled += balancer.sampled;
 	result->swaps += balancer.swaps;
+	result->untracked += balancer.untracked;
 	return true;
 }
 
@@ -219,6 +221,7 @@ static void summarise(struct measurement *result, double *room)
 {
 	result->ns = spread_rounds(result, room, offsetof(struct measure_round, ns));
 	result->bound_ns = spread_rounds(result, room, offsetof(struct measure_round, bound_ns));
+	result->io_ns = spread_rounds(result, room, offsetof(struct measure_round, io_ns));
 	result->cycles = spread_rounds(result, room, offsetof(struct measure_round, cycles));
 	for (size_t i = 0; i < 3; i++)
 		result->latency_ns[i] = spread_rounds(result, room,

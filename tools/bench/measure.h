@@ -28,6 +28,7 @@ struct spread {
 
 struct measure_round {
 	double ns, bound_ns; /* of wall time a packet */
+	double io_ns;
 	double cycles, bound_cycles;
 	double latency_ns[3];
 	double latency_max_ns;
@@ -41,6 +42,8 @@ struct measurement {
 	struct measure_round *rounds;
 	size_t round_count;
 	struct spread ns, bound_ns, cycles; /* cycles 0: not known */
+	struct spread io_ns;		    /* 0: not known */
+	uint64_t untracked;		    /* packets of the balancer, all rounds */
 	struct spread latency_ns[3];
 	double latency_max_ns;
 	bool has_latency;

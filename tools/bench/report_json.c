@@ -76,6 +76,13 @@ static void add_figures(json_t *run, const struct measurement *measurement)
 	json_object_set_new(run, "cycles_per_packet",
 		measurement->cycles.median > 0 ? json_real(measurement->cycles.median)
 					       : json_null());
+	/* The bound without touching the frames, as testpmd's io. */
+	if (measurement->io_ns.median > 0) {
+		json_object_set_new(run, "io_ns_per_packet", json_real(measurement->io_ns.median));
+		json_object_set_new(run, "over_io_ns", json_real(ns - measurement->io_ns.median));
+	}
+	json_object_set_new(run, "untracked_share",
+		json_real((double)measurement->untracked / (double)measurement->packets));
 	json_object_set_new(run, "ns_spread", spread_json(&measurement->ns));
 	json_object_set_new(run, "bound_ns_spread", spread_json(&measurement->bound_ns));
 	json_object_set_new(run, "rounds", rounds_json(measurement));
