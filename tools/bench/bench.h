@@ -70,6 +70,7 @@ struct bench_sample {
 	uint64_t counted_rx, counted_tx, counted_drops;
 	uint64_t counted_other; /* to_host, replied, consumed, held */
 	uint64_t untracked;	/* of those sent: the flow table had no room */
+	uint64_t flows_new;	/* of those sent: they made a flow known to the table */
 	double io_ns; /* of the bound: ns a packet when it leaves the frames alone; 0: not known */
 	bool has_latency;
 	double latency_ns[3]; /* p50, p99, p99.9 */

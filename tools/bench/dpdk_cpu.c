@@ -37,7 +37,7 @@
 #define BUFFERS_CACHED 256  /* by each lcore, as in the daemon */
 #define POLL_NS	       500000
 #define WALK_SECONDS   120 /* at most */
-#define END_SECONDS    10  /* for a burst to end */
+#define BURST_SECONDS  10  /* for a burst to begin or end */
 #define IO_SHARE       0.25
 
 /* Flow numbers: the case's, those that open while it is measured, those that only fill. */
@@ -125,14 +125,16 @@ static void sleep_until(int64_t ns)
 		;
 }
 
-static int wait_ended(struct cpu_bench *bench, int64_t seconds, char *message)
+/* For the port to say that all workers are so far. */
+static int wait_for(struct cpu_bench *bench, bool (*so_far)(const struct vdev *vdev),
+	int64_t seconds, char *message)
 {
 	int64_t late = now_ns() + seconds * NS_PER_SECOND;
 
-	while (!vdev_ended(bench->vdev)) {
+	while (!so_far(bench->vdev)) {
 		if (now_ns() > late) {
 			snprintf(message, BENCH_MESSAGE,
-				"a worker did not end its work within %" PRId64
+				"a worker did not get its work done within %" PRId64
 				" s: is its CPU taken?",
 				seconds);
 			return -ETIMEDOUT;
@@ -219,6 +221,7 @@ static void count_growth(const struct gw_counters *before, const struct gw_count
 		sample->counted_drops += after->drops[i] - before->drops[i];
 		add_note(sample, drop_names[i], after->drops[i] - before->drops[i]);
 	}
+	sample->flows_new = after->flows_new - before->flows_new;
 	sample->untracked = after->untracked - before->untracked;
 	add_note(sample, "to_host", after->to_host - before->to_host);
 	add_note(sample, "replied", after->replied - before->replied);
@@ -294,10 +297,12 @@ static int measure_one(struct cpu_bench *bench, enum cpu_subject subject, double
 	counters_sum(bench->engine, &before);
 	vdev_go(bench->vdev, &offer);
 	if (!error)
+		error = wait_for(bench, vdev_begun, BURST_SECONDS, message);
+	if (!error)
 		error = attend(bench, now_ns() + (int64_t)(seconds * (double)NS_PER_SECOND),
 			balancer, sample, message);
 	vdev_halt(bench->vdev);
-	late = error ? 0 : wait_ended(bench, END_SECONDS, message);
+	late = error ? 0 : wait_for(bench, vdev_ended, BURST_SECONDS, message);
 	all_stop(bench);
 	if (error || late)
 		return error ? error : late;
@@ -440,7 +445,7 @@ static int walk(struct cpu_bench *bench, uint64_t first, uint64_t count, char *m
 	error = workers_launch(bench);
 	vdev_go(bench->vdev, &offer);
 	if (!error)
-		error = wait_ended(bench, WALK_SECONDS, message);
+		error = wait_for(bench, vdev_ended, WALK_SECONDS, message);
 	vdev_halt(bench->vdev);
 	all_stop(bench);
 	return error;

@@ -37,8 +37,8 @@ struct vdev_queue {
 	bool go __rte_cache_aligned;
 
 	bool running __rte_cache_aligned;
-	bool ended;	/* main reads it (atomic) */
-	uint16_t burst; /* main reads it (atomic) */
+	bool begun, ended; /* main reads them (atomic) */
+	uint16_t burst;	   /* main reads it (atomic) */
 	const struct frames_writer *writer;
 	struct rte_mempool *pool;
 	uint64_t rearm; /* an mbuf's fields that every reception sets alike */
@@ -169,6 +169,7 @@ static __rte_noinline bool begin_or_end(struct vdev_queue *queue)
 	if (!queue->running && go && queue->left) {
 		queue->running = true;
 		queue->begin_tsc = rte_rdtsc();
+		__atomic_store_n(&queue->begun, true, __ATOMIC_RELEASE);
 		return true;
 	}
 	if (queue->running) {
@@ -271,7 +272,7 @@ void vdev_go(struct vdev *vdev, const struct vdev_offer *offer)
 		queue->begin_tsc = queue->end_tsc = 0;
 		queue->received = queue->sent = queue->no_buffers = 0;
 		queue->bursts = queue->sample_at = queue->sample_count = 0;
-		queue->ended = queue->left == 0;
+		queue->begun = queue->ended = queue->left == 0;
 	}
 	for (uint16_t i = 0; i < vdev->workers; i++)
 		__atomic_store_n(&vdev->queue[i].go, true, __ATOMIC_RELEASE);
@@ -281,6 +282,14 @@ void vdev_halt(struct vdev *vdev)
 {
 	for (uint16_t i = 0; i < vdev->workers; i++)
 		__atomic_store_n(&vdev->queue[i].go, false, __ATOMIC_RELEASE);
+}
+
+bool vdev_begun(const struct vdev *vdev)
+{
+	for (uint16_t i = 0; i < vdev->workers; i++)
+		if (!__atomic_load_n(&vdev->queue[i].begun, __ATOMIC_ACQUIRE))
+			return false;
+	return true;
 }
 
 bool vdev_ended(const struct vdev *vdev)

@@ -67,6 +67,8 @@ void vdev_attach(struct vdev *vdev, uint16_t ethdev);
 /* No worker receives anything before vdev_go, nor after the end of the offer or vdev_halt. */
 void vdev_go(struct vdev *vdev, const struct vdev_offer *offer);
 void vdev_halt(struct vdev *vdev);
+/* Every worker has received something: halted before that, it would never end. */
+bool vdev_begun(const struct vdev *vdev);
 /* Every worker has come to ask for more and got nothing: what it had before is done. */
 bool vdev_ended(const struct vdev *vdev);
 
