@@ -10,6 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 BUILD = os.path.abspath(os.environ.get("GUIDEWAY_BUILD") or f"{ROOT}/build")
 PROGRAMS = {
     "guideway": "tools",
+    "guideway-bench": "tools/bench",
     "guideway-hash": "tools/hash",
     "guideway-decap": "tools/decap",
     "guideway-replay": "tools/replay",

@@ -104,24 +104,42 @@ static struct bench_machine machine_of(
 		.huge_pages = huge_pages};
 }
 
+/* One line, or one object in `list` when that is wanted. */
+static void list_line(json_t *list, const char *path, const char *mode,
+	const struct bench_runner *runner, const struct bench_machine *machine)
+{
+	char message[BENCH_MESSAGE] = "not part of this build";
+	bool able = runner && (!runner->able || !runner->able(machine, message));
+
+	if (list)
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:b, s:s}", "path", path, "mode", mode, "able",
+				      able, able ? "what" : "why", able ? runner->what : message));
+	else
+		printf("%-5s %-5s %-4s %s\n", path, mode, able ? "yes" : "no",
+			able ? runner->what : message);
+}
+
 static int list_print(const struct options *options, const struct machine *machine)
 {
 	static const char *const paths[] = {"dpdk", "xdp"};
 	static const char *const modes[] = {"cpu", "link", "nic"};
 	struct bench_machine bench = machine_of(options, machine, false);
+	json_t *list = options->json ? json_array() : NULL;
 
 	for (size_t p = 0; p < 2; p++)
 		for (size_t m = 0; m < 3; m++) {
 			const struct bench_runner *runner = bench_runner_find(paths[p], modes[m]);
-			char message[BENCH_MESSAGE] = "not part of this build";
 
-			if (!runner && !strcmp(paths[p], "xdp") && m == 2)
-				continue; /* the link mode measures any interface */
-			if (runner && (!runner->able || !runner->able(&bench, message)))
-				printf("%-5s %-5s yes  %s\n", paths[p], modes[m], runner->what);
-			else
-				printf("%-5s %-5s no   %s\n", paths[p], modes[m], message);
+			/* XDP's link mode measures any interface. */
+			if (runner || strcmp(paths[p], "xdp") || strcmp(modes[m], "nic"))
+				list_line(list, paths[p], modes[m], runner, &bench);
 		}
+	if (list) {
+		json_dumpf(list, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(list);
+	}
 	return EXIT_DONE;
 }
 
@@ -225,15 +243,35 @@ static bool is_folder(const char *path)
 	return !stat(path, &stat_of) && S_ISDIR(stat_of.st_mode);
 }
 
-static int write_charts(const struct report *report, const char *path)
+static bool can_write(const char *path)
 {
-	bool folder = report->plan->group_count > 1 || is_folder(path);
-	int status = EXIT_DONE;
+	FILE *file = fopen(path, "ae");
 
-	if (folder && mkdir(path, 0777) && errno != EEXIST) {
-		gw_log_error("--svg: cannot make folder '%s': %s", path, strerror(errno));
+	return file && !fclose(file);
+}
+
+/* Said before the first measurement and not after the last: that may be an hour. */
+static int outputs_prepare(const struct options *options, const struct plan *plan)
+{
+	const char *json = options->json_path, *svg = options->svg;
+	bool folder = svg && (plan->group_count > 1 || is_folder(svg));
+
+	if (json && strcmp(json, "-") && !can_write(json)) {
+		gw_log_error("--json: cannot write '%s': %s", json, strerror(errno));
 		return EXIT_FAILED;
 	}
+	if (svg && (folder ? mkdir(svg, 0777) && errno != EEXIST : !can_write(svg))) {
+		gw_log_error("--svg: cannot write '%s': %s", svg, strerror(errno));
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static int write_charts(const struct report *report, const char *path)
+{
+	bool folder = is_folder(path);
+	int status = EXIT_DONE;
+
 	for (size_t g = 0; g < report->plan->group_count; g++) {
 		const struct plan_group *group = &report->plan->groups[g];
 		char file[PATH_TEXT];
@@ -301,7 +339,9 @@ static int plan_and_measure(struct options *options, const struct machine *machi
 		gw_log_error("%s", message);
 		return status == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
-	status = measure(options, machine, &plan);
+	status = outputs_prepare(options, &plan);
+	if (!status)
+		status = measure(options, machine, &plan);
 	plan_free(&plan);
 	return status;
 }

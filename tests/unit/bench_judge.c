@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guideway-bench's judge: what becomes of samples, good and bad, of a runner whose samples are
+ * written down here; and the plan that says which cases there are. No packet moves.
+ */
+#include "suite.h"
+#include "tools/bench/axis.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/machine.h"
+#include "tools/bench/measure.h"
+#include "tools/bench/plan.h"
+#include "tools/bench/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the runner below answers, and what it was asked. */
+static struct {
+	struct bench_sample balancer, bound;
+	double ns[8]; /* of the balancer's rounds, in turn; 0: as `balancer` says */
+	int status, open_status;
+	uint32_t measured[2], opened, closed;
+	char order[64];
+} script;
+
+static int script_open(const struct bench_machine *machine, const struct bench_case *what,
+	void **state, char message[BENCH_MESSAGE])
+{
+	script.opened++;
+	if (script.open_status)
+		snprintf(message, BENCH_MESSAGE, "no such thing here");
+	*state = &script;
+	return script.open_status;
+}
+
+static int script_measure(void *state, enum bench_subject subject, double seconds,
+	struct bench_sample *sample, char message[BENCH_MESSAGE])
+{
+	uint32_t number = script.measured[subject]++;
+
+	strcat(script.order, subject == BENCH_BOUND ? "o" : "b");
+	if (script.status) {
+		snprintf(message, BENCH_MESSAGE, "the port is gone");
+		return script.status;
+	}
+	*sample = subject == BENCH_BOUND ? script.bound : script.balancer;
+	/* The first one warms up. */
+	if (subject == BENCH_BALANCER && number && script.ns[number - 1] > 0)
+		sample->seconds = script.ns[number - 1] * (double)sample->packets * 1e-9;
+	return 0;
+}
+
+static void script_close(void *state)
+{
+	script.closed++;
+}
+
+static const struct bench_runner script_runner = {.path = "dpdk",
+	.mode = "cpu",
+	.what = "samples from a script",
+	.bound = "the same",
+	.synthetic = true,
+	.open = script_open,
+	.measure = script_measure,
+	.close = script_close};
+
+const struct bench_runner *const bench_runners[] = {&script_runner, NULL};
+
+static struct bench_sample sample_good(double ns)
+{
+	return (struct bench_sample){.seconds = ns * 1e-3,
+		.packets = 1000000,
+		.offered = 1000000,
+		.cycles = 70000000,
+		.sampled = 1000,
+		.counted_rx = 1000000,
+		.counted_tx = 1000000};
+}
+
+static const struct bench_case plain = {.path = "dpdk",
+	.mode = "cpu",
+	.family = BENCH_IPV4,
+	.encap = "ipip",
+	.packet_size = 64,
+	.flows = 1000,
+	.services = 1,
+	.pools = 1,
+	.backends = 10,
+	.table_size = 251,
+	.table_flows = 65536,
+	.tracked = true,
+	.workers = 1};
+
+static void script_reset(void)
+{
+	memset(&script, 0, sizeof(script));
+	script.balancer = sample_good(40);
+	script.bound = sample_good(20);
+}
+
+static void script_run(uint32_t rounds, struct measurement *measurement)
+{
+	const struct measure_options options = {.seconds = 0.01, .rounds = rounds};
+
+	measure_case(&options, &script_runner, &plain, measurement);
+}
+
+static bool judged(const struct bench_sample *sample, const char *word)
+{
+	char why[BENCH_MESSAGE] = "";
+	bool good = sample_judge(&plain, BENCH_BALANCER, sample, why);
+
+	if (!good && word && !strstr(why, word))
+		printf("'%s' is not in '%s'\n", word, why);
+	return good || (word && !strstr(why, word));
+}
+
+static void medians_are_of_the_rounds(void)
+{
+	double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
+	struct spread spread = spread_of(odd, 3);
+
+	CU_ASSERT_EQUAL(spread.median, 3);
+	CU_ASSERT_EQUAL(spread.min, 1);
+	CU_ASSERT_EQUAL(spread.max, 5);
+	CU_ASSERT_EQUAL(spread_of(even, 4).median, 2.5);
+	CU_ASSERT_EQUAL(spread_of(one, 1).median, 7);
+}
+
+static void good_sample_is_a_figure(void)
+{
+	struct measurement measurement;
+
+	script_reset();
+	memcpy(script.ns, (double[]){41, 39, 44, 40, 43}, 5 * sizeof(double));
+	script_run(5, &measurement);
+	CU_ASSERT_EQUAL_FATAL(measurement.outcome, OUTCOME_FIGURE);
+	CU_ASSERT_DOUBLE_EQUAL(measurement.ns.median, 41, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(measurement.ns.min, 39, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(measurement.ns.max, 44, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(measurement.bound_ns.median, 20, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(measurement.cycles.median, 70, 1e-6);
+	CU_ASSERT_EQUAL(measurement.packets, 5000000);
+	CU_ASSERT_EQUAL(measurement.sampled, 5000);
+	CU_ASSERT_EQUAL(script.closed, 1);
+	measurement_free(&measurement);
+}
+
+static void bound_and_balancer_take_turns(void)
+{
+	struct measurement measurement;
+
+	script_reset();
+	script_run(3, &measurement);
+	/* One of each to warm up. */
+	CU_ASSERT_STRING_EQUAL(script.order, "obobobob");
+	measurement_free(&measurement);
+}
+
+static void warm_up_goes_on_until_flows_are_known(void)
+{
+	const struct measure_options options = {.seconds = 0.01, .rounds = 1};
+	struct bench_case many = plain;
+	struct measurement measurement;
+
+	script_reset();
+	many.flows = 1000000; /* four packets each: four measurements of a million */
+	measure_case(&options, &script_runner, &many, &measurement);
+	CU_ASSERT_STRING_EQUAL(script.order, "obbbbob");
+	measurement_free(&measurement);
+}
+
+static void lost_packets_void_a_sample(void)
+{
+	struct bench_sample sample = sample_good(40);
+
+	CU_ASSERT_TRUE(judged(&sample, NULL));
+	sample.lost = 1;
+	snprintf(sample.note, sizeof(sample.note), "no_neighbour 1");
+	CU_ASSERT_FALSE(judged(&sample, "no_neighbour 1"));
+}
+
+static void packets_that_never_left_void_a_sample(void)
+{
+	struct bench_sample sample = sample_good(40);
+
+	sample.offered++;
+	CU_ASSERT_FALSE(judged(&sample, "was given 1000001 packets and sent 1000000"));
+	sample = sample_good(40);
+	sample.packets = 0;
+	CU_ASSERT_FALSE(judged(&sample, "sent nothing"));
+	sample = sample_good(0);
+	CU_ASSERT_FALSE(judged(&sample, "no longer"));
+}
+
+static void wrong_output_voids_a_sample(void)
+{
+	struct bench_sample sample = sample_good(40);
+
+	sample.wrong = 3;
+	CU_ASSERT_FALSE(judged(&sample, "3 of 1000 frames"));
+	sample = sample_good(40);
+	sample.sampled = 0;
+	CU_ASSERT_FALSE(judged(&sample, "no frame of the output"));
+}
+
+static void counters_that_disagree_void_a_sample(void)
+{
+	struct bench_sample sample = sample_good(40);
+
+	sample.counted_rx++;
+	CU_ASSERT_FALSE(judged(&sample, "do not add up"));
+	sample = sample_good(40);
+	sample.counted_rx = sample.counted_tx = 999999;
+	CU_ASSERT_FALSE(judged(&sample, "counted 999999 packets sent, 1000000 came out"));
+	sample = sample_good(40);
+	sample.counted_tx--;
+	sample.counted_drops++;
+	CU_ASSERT_FALSE(judged(&sample, "dropped 1 packets"));
+	sample = sample_good(40);
+	sample.counted_tx--;
+	sample.counted_other++;
+	CU_ASSERT_FALSE(judged(&sample, "kept or handed over 1"));
+	sample = sample_good(40);
+	sample.counted_rx = sample.counted_tx = 0;
+	CU_ASSERT_FALSE(judged(&sample, "could not be read"));
+}
+
+static void too_few_swaps_void_a_sample(void)
+{
+	struct bench_case swapping = plain;
+	struct bench_sample sample = sample_good(1000); /* one second */
+	char why[BENCH_MESSAGE] = "";
+
+	swapping.swaps_per_second = 100;
+	sample.swaps = 98;
+	CU_ASSERT_TRUE(sample_judge(&swapping, BENCH_BALANCER, &sample, why));
+	sample.swaps = 50;
+	CU_ASSERT_FALSE(sample_judge(&swapping, BENCH_BALANCER, &sample, why));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "only 50 tables"));
+}
+
+static void bound_as_quick_as_its_feeder_still_counts(void)
+{
+	struct bench_sample sample = sample_good(0);
+	char why[BENCH_MESSAGE] = "";
+
+	CU_ASSERT_FALSE(sample_judge(&plain, BENCH_BOUND, &sample, why));
+	sample.overhead_ns = 1000;
+	sample.seconds = -1e-9;
+	CU_ASSERT_TRUE(sample_judge(&plain, BENCH_BOUND, &sample, why));
+}
+
+static void refused_figure_has_no_number_anywhere(void)
+{
+	static const char *const numbers[] = {"mpps", "ns_per_packet", "cycles_per_packet",
+		"bound_mpps", "over_bound_ns", "ratio_to_bound"};
+	struct measurement measurement;
+	struct bench_case what = plain;
+	struct plan plan = {.cases = &what,
+		.case_count = 1,
+		.group_count = 1,
+		.groups = {{.along = AXIS_FLOWS, .count = 1}}};
+	struct machine machine = {0};
+	struct report report = {
+		.plan = &plan, .machine = &machine, .measurements = &measurement, .count = 1};
+	json_t *json, *run;
+
+	script_reset();
+	script.balancer.lost = 7;
+	script_run(3, &measurement);
+	CU_ASSERT_EQUAL(measurement.outcome, OUTCOME_REFUSED);
+	CU_ASSERT_EQUAL(script.closed, 1);
+	json = report_json(&report);
+	run = json_array_get(json_object_get(json, "runs"), 0);
+	CU_ASSERT_TRUE(json_is_false(json_object_get(run, "valid")));
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(run, "lost")), 7);
+	CU_ASSERT_PTR_NOT_NULL(strstr(json_string_value(json_object_get(run, "why")), "lost 7"));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		CU_ASSERT_TRUE(json_is_null(json_object_get(run, numbers[i])));
+	json_decref(json);
+	measurement_free(&measurement);
+}
+
+static void impossible_case_is_skipped_and_failure_is_told(void)
+{
+	struct measurement measurement;
+
+	script_reset();
+	script.open_status = -ENOTSUP;
+	script_run(1, &measurement);
+	CU_ASSERT_EQUAL(measurement.outcome, OUTCOME_UNSUPPORTED);
+	CU_ASSERT_STRING_EQUAL(measurement.why, "no such thing here");
+	CU_ASSERT_EQUAL(script.closed, 0);
+	measurement_free(&measurement);
+	script_reset();
+	script.status = -EIO;
+	script_run(1, &measurement);
+	CU_ASSERT_EQUAL(measurement.outcome, OUTCOME_FAILED);
+	CU_ASSERT_STRING_EQUAL(measurement.why, "the port is gone");
+	CU_ASSERT_EQUAL(script.closed, 1);
+	measurement_free(&measurement);
+}
+
+static void lists_parse(enum axis_id id, const char *text, struct axis_list *list)
+{
+	char message[BENCH_MESSAGE] = "";
+
+	CU_ASSERT_EQUAL(axis_parse(id, text, list, message), 0);
+}
+
+static void lists_multiply_and_flows_turn_fastest(void)
+{
+	struct axis_list lists[AXIS_IDS] = {0};
+	char message[BENCH_MESSAGE] = "";
+	struct plan plan;
+
+	lists_parse(AXIS_FLOWS, "1,64k,10M", &lists[AXIS_FLOWS]);
+	lists_parse(AXIS_SIZE, "64,imix", &lists[AXIS_SIZE]);
+	lists_parse(AXIS_PATH, "xdp", &lists[AXIS_PATH]);
+	lists_parse(AXIS_NEW, "0,50%", &lists[AXIS_NEW]);
+	CU_ASSERT_EQUAL_FATAL(plan_make(lists, NULL, 0, &plan, message), 0);
+	CU_ASSERT_EQUAL_FATAL(plan.case_count, 12);
+	CU_ASSERT_EQUAL(plan.group_count, 1);
+	CU_ASSERT_EQUAL(plan.groups[0].along, AXIS_FLOWS);
+	CU_ASSERT_EQUAL(plan.cases[1].flows, 64000);
+	CU_ASSERT_EQUAL(plan.cases[2].flows, 10000000);
+	CU_ASSERT_EQUAL(plan.cases[2].table_flows, 20000000);
+	CU_ASSERT_EQUAL(plan.cases[0].table_flows, 65536);
+	CU_ASSERT_EQUAL(plan.cases[0].packet_size, 64);
+	CU_ASSERT_EQUAL(plan.cases[11].packet_size, BENCH_SIZE_IMIX);
+	CU_ASSERT_DOUBLE_EQUAL(plan.cases[3].new_share, 0.5, 1e-9);
+	CU_ASSERT_STRING_EQUAL(plan.cases[0].path, "xdp");
+	plan_free(&plan);
+}
+
+static void options_go_before_what_a_sweep_sets(void)
+{
+	const struct sweep *sweep = sweep_find("backends");
+	struct axis_list lists[AXIS_IDS] = {0};
+	char message[BENCH_MESSAGE] = "";
+	struct plan plan;
+
+	lists_parse(AXIS_FLOWS, "5", &lists[AXIS_FLOWS]);
+	lists_parse(AXIS_PATH, "dpdk", &lists[AXIS_PATH]);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(sweep);
+	CU_ASSERT_EQUAL_FATAL(plan_make(lists, &sweep, 1, &plan, message), 0);
+	CU_ASSERT_EQUAL(plan.groups[0].along, AXIS_BACKENDS);
+	CU_ASSERT_TRUE(plan.case_count > 2);
+	for (size_t i = 0; i < plan.case_count; i++)
+		CU_ASSERT_EQUAL(plan.cases[i].flows, 5);
+	plan_free(&plan);
+}
+
+static void every_sweep_is_a_plan(void)
+{
+	for (size_t i = 0; i < sweep_count; i++) {
+		const struct sweep *sweep = &sweeps[i];
+		struct axis_list lists[AXIS_IDS] = {0};
+		char message[BENCH_MESSAGE] = "";
+		struct plan plan;
+
+		CU_ASSERT_EQUAL_FATAL(plan_make(lists, &sweep, 1, &plan, message), 0);
+		CU_ASSERT_TRUE(group_varies(&plan, &plan.groups[0], sweep->along));
+		plan_free(&plan);
+	}
+	CU_ASSERT_PTR_NULL(sweep_find("none"));
+}
+
+static void services_suffice_for_the_pools(void)
+{
+	struct axis_list lists[AXIS_IDS] = {0};
+	char message[BENCH_MESSAGE] = "";
+	struct plan plan;
+
+	lists_parse(AXIS_POOLS, "7", &lists[AXIS_POOLS]);
+	CU_ASSERT_EQUAL_FATAL(plan_make(lists, NULL, 0, &plan, message), 0);
+	CU_ASSERT_EQUAL(plan.cases[0].services, 7);
+	plan_free(&plan);
+	lists_parse(AXIS_SERVICES, "6", &lists[AXIS_SERVICES]);
+	CU_ASSERT_EQUAL(plan_make(lists, NULL, 0, &plan, message), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(message, "7 pools, but only 6 services"));
+}
+
+static void too_many_cases_are_refused(void)
+{
+	struct axis_list lists[AXIS_IDS] = {0};
+	char message[BENCH_MESSAGE] = "", text[256] = "1";
+	struct plan plan;
+
+	for (int i = 2; i <= AXIS_VALUES_MAX; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ",%d", i);
+	lists_parse(AXIS_FLOWS, text, &lists[AXIS_FLOWS]);
+	lists_parse(AXIS_BACKENDS, text, &lists[AXIS_BACKENDS]);
+	lists_parse(AXIS_SERVICES, text, &lists[AXIS_SERVICES]);
+	lists_parse(AXIS_WORKERS, text, &lists[AXIS_WORKERS]);
+	CU_ASSERT_EQUAL(plan_make(lists, NULL, 0, &plan, message), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(message, "cases"));
+}
+
+static void bad_values_are_named_with_their_option(void)
+{
+	static const struct {
+		enum axis_id id;
+		const char *text, *option, *value;
+	} bad[] = {
+		{AXIS_FLOWS, "1,6x4", "--flows", "'6x4'"},
+		{AXIS_FLOWS, "0", "--flows", "'0'"},
+		{AXIS_FLOWS, "", "--flows", "''"},
+		{AXIS_FLOWS, "1,", "--flows", "''"},
+		{AXIS_FLOWS, "-1", "--flows", "'-1'"},
+		{AXIS_FLOWS, "1.5", "--flows", "'1.5'"},
+		{AXIS_FLOWS, "1e99", "--flows", "'1e99'"},
+		{AXIS_FLOWS, "nan", "--flows", "'nan'"},
+		{AXIS_SIZE, "63", "--size", "'63'"},
+		{AXIS_SIZE, "1k", "--size", "'1k'"},
+		{AXIS_SIZE, "imixx", "--size", "'imixx'"},
+		{AXIS_FAMILY, "5", "--family", "'5'"},
+		{AXIS_ENCAP, "ipip,vxlan", "--encap", "'vxlan'"},
+		{AXIS_NEW, "101%", "--new", "'101%'"},
+		{AXIS_FILL, "2", "--fill", "'2'"},
+		{AXIS_PATH, "dpd", "--path", "'dpd'"},
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct axis_list list = {.count = 77};
+		char message[BENCH_MESSAGE] = "";
+
+		CU_ASSERT_EQUAL(axis_parse(bad[i].id, bad[i].text, &list, message), -EINVAL);
+		CU_ASSERT_EQUAL(list.count, 77);
+		CU_ASSERT_PTR_NOT_NULL(strstr(message, bad[i].option));
+		CU_ASSERT_PTR_NOT_NULL(strstr(message, bad[i].value));
+	}
+}
+
+static void values_read_back_as_they_were_set(void)
+{
+	static const struct {
+		enum axis_id id;
+		const char *text;
+	} values[] = {{AXIS_FLOWS, "64k"}, {AXIS_FLOWS, "1M"}, {AXIS_FLOWS, "1234"},
+		{AXIS_SIZE, "imix"}, {AXIS_SIZE, "1518"}, {AXIS_FILL, "12.5%"}, {AXIS_ENCAP, "l2"},
+		{AXIS_FAMILY, "6"}, {AXIS_TRACKED, "no"}, {AXIS_POLL, "adaptive"},
+		{AXIS_TABLE_SIZE, "65537"}, {AXIS_SWAPS, "100"}, {AXIS_LOAD, "50%"},
+		{AXIS_IDLE, "10k"}, {AXIS_WORKERS, "2"}, {AXIS_PATH, "xdp"}, {AXIS_MODE, "nic"}};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct bench_case what = plain;
+		struct axis_list list = {0};
+		char text[32];
+
+		lists_parse(values[i].id, values[i].text, &list);
+		axis_set(values[i].id, list.values[0], &what);
+		CU_ASSERT_STRING_EQUAL(
+			axis_print(values[i].id, axis_get(values[i].id, &what), text, sizeof(text)),
+			values[i].text);
+	}
+}
+
+static void cpu_lists_are_the_kernels(void)
+{
+	CU_ASSERT_TRUE(machine_list_has("0-3,8", 3));
+	CU_ASSERT_TRUE(machine_list_has("0-3,8", 8));
+	CU_ASSERT_FALSE(machine_list_has("0-3,8", 4));
+	CU_ASSERT_FALSE(machine_list_has("", 0));
+	CU_ASSERT_FALSE(machine_list_has("(null)", 0));
+}
+
+/* How often a word was told. */
+struct ear {
+	const char *word;
+	uint32_t told;
+};
+
+static void hear(void *owner, const char *text)
+{
+	struct ear *ear = owner;
+
+	ear->told += strstr(text, ear->word) != NULL;
+}
+
+static void disturbances_are_told(void)
+{
+	static const char *const words[] = {
+		"powersave", "turbo", "hypervisor", "isolation", "huge pages", "JIT"};
+	struct machine machine = {.cores = 2,
+		.cpu = 1,
+		.turbo = 1,
+		.hypervisor = true,
+		.bpf_jit = 0,
+		.governor = "powersave"};
+	struct measurement measurement = {.outcome = OUTCOME_FIGURE,
+		.ns = {.median = 40, .min = 40, .max = 41},
+		.steal_share = 0.03};
+	struct ear ear;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		ear = (struct ear){.word = words[i]};
+		machine_warn(&machine, true, true, false, hear, &ear);
+		CU_ASSERT_EQUAL(ear.told, 1);
+	}
+	ear = (struct ear){.word = "CPU"};
+	machine = (struct machine){.cores = 2,
+		.cpu = 1,
+		.bpf_jit = 1,
+		.measured_isolated = true,
+		.governor = "performance"};
+	machine_warn(&machine, true, true, true, hear, &ear);
+	CU_ASSERT_EQUAL(ear.told, 0);
+	ear = (struct ear){.word = "3.0%"};
+	measurement_warn(&measurement, hear, &ear);
+	CU_ASSERT_EQUAL(ear.told, 1);
+}
+
+static const struct gw_test tests[] = {
+	GW_TEST(medians_are_of_the_rounds),
+	GW_TEST(good_sample_is_a_figure),
+	GW_TEST(bound_and_balancer_take_turns),
+	GW_TEST(warm_up_goes_on_until_flows_are_known),
+	GW_TEST(lost_packets_void_a_sample),
+	GW_TEST(packets_that_never_left_void_a_sample),
+	GW_TEST(wrong_output_voids_a_sample),
+	GW_TEST(counters_that_disagree_void_a_sample),
+	GW_TEST(too_few_swaps_void_a_sample),
+	GW_TEST(bound_as_quick_as_its_feeder_still_counts),
+	GW_TEST(refused_figure_has_no_number_anywhere),
+	GW_TEST(impossible_case_is_skipped_and_failure_is_told),
+	GW_TEST(lists_multiply_and_flows_turn_fastest),
+	GW_TEST(options_go_before_what_a_sweep_sets),
+	GW_TEST(every_sweep_is_a_plan),
+	GW_TEST(services_suffice_for_the_pools),
+	GW_TEST(too_many_cases_are_refused),
+	GW_TEST(bad_values_are_named_with_their_option),
+	GW_TEST(values_read_back_as_they_were_set),
+	GW_TEST(cpu_lists_are_the_kernels),
+	GW_TEST(disturbances_are_told),
+};
+
+GW_SUITE("bench_judge", tests)

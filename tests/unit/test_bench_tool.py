@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""guideway-bench as people run it: what it says of bad input, its JSON and charts, and a short run of every runner
+that this machine can have. No speed is asserted: only that packets were balanced and none was lost."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import xml.etree.ElementTree
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("GUIDEWAY_BUILD", ROOT / "build")) / "tools" / "bench" / "guideway-bench"
+MAN = ROOT / "docs" / "guideway-bench.1"
+SVG = "{http://www.w3.org/2000/svg}"
+SHORT = ("--seconds", "0.02", "--rounds", "2", "--no-huge")
+FIGURES = ("mpps", "ns_per_packet", "bound_mpps", "ratio_to_bound", "over_bound_ns")
+
+
+def run(*words, status=0):
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode == status, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def able(path, mode):
+    for one in json.loads(run("--list", "--json").stdout):
+        if (one["path"], one["mode"]) == (path, mode):
+            return one["able"], one.get("why")
+    return False, "no such mode"
+
+
+def need(path, mode):
+    can, why = able(path, mode)
+    if not can:
+        pytest.skip(f"{path} {mode}: {why}")
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--flows", "1,banana"], "--flows: 'banana'"),
+        (["--size", "32"], "--size: '32'"),
+        (["--mode", "radio"], "--mode: 'radio'"),
+        (["--sweep", "flows,sideways"], "--sweep: 'sideways'"),
+        (["--seconds", "0"], "--seconds: '0'"),
+        (["--rounds", "1.5"], "--rounds: '1.5'"),
+        (["--cpu", "-1"], "--cpu: '-1'"),
+        (["--pools", "4", "--services", "2"], "--pools: 4 pools, but only 2 services"),
+        (["--backends", "500", "--table-size", "251"], "--table-size: 251 slots are too few for 500 backends"),
+        (["--cpu", "1", "--generator-cpu", "1"], "--generator-cpu"),
+        (["--mode", "nic"], "--gen PORT and --dut PORT are needed"),
+        (["--gen", "eth0"], "--mode nic"),
+        (["--huge", "8", "--no-huge"], "exclude each other"),
+        (["surplus"], "unexpected 'surplus'"),
+        (["--fast"], "--fast"),
+    ],
+)
+def test_wrong_use_names_the_option_and_the_value(words, told):
+    done = run(*words, status=2)
+    assert told in done.stderr
+    assert done.stdout == ""
+
+
+def test_manual_has_every_option_of_the_help():
+    options = set(re.findall(r"--([a-z-]+)", run("--help").stdout))
+    text = MAN.read_text(encoding="utf-8").replace("\\-", "-")
+    missing = [option for option in sorted(options) if not re.search(rf"Fl -{option}\b", text)]
+    assert not missing
+
+
+def test_manual_has_every_sweep():
+    names = run("--sweep", "none", status=2).stderr.split("one of all, ")[1].split(";")[0].split(", ")
+    text = MAN.read_text(encoding="utf-8")
+    assert [name for name in names if not re.search(rf"^\.It Cm {name}$", text, re.M)] == []
+    assert all(name in run("--help").stdout for name in names)
+
+
+def check_run(one, path, mode):
+    assert (one["path"], one["mode"]) == (path, mode)
+    assert one["valid"] and one["lost"] == 0 and one["sampled"] > 0 and one["packets"] > 0
+    assert one["ns_per_packet"] > 0 and one["mpps"] == pytest.approx(1e3 / one["ns_per_packet"], rel=1e-6)
+    spread = one["ns_spread"]
+    assert spread["min"] <= spread["median"] <= spread["max"]
+    assert len(one["rounds"]) == 2
+    for name in FIGURES:
+        assert name in one
+
+
+@pytest.mark.parametrize("path, mode", [("dpdk", "cpu"), ("dpdk", "link"), ("xdp", "cpu"), ("xdp", "link")])
+def test_short_run_balances_every_packet(path, mode):
+    need(path, mode)
+    words = (*SHORT, "--seconds", "0.2") if mode == "link" else SHORT
+    shown = json.loads(
+        run("--path", path, "--mode", mode, "--flows", "1,1k", "--backends", 10, *words, "--json").stdout
+    )
+    machine = shown["machine"]
+    for name in ("cpu", "cores", "kernel", "compiler", "version", "warnings"):
+        assert name in machine
+    assert machine["runners"][f"{path}/{mode}"]["ports"] == "synthetic"
+    assert [one["flows"] for one in shown["runs"]] == [1, 1000]
+    for one in shown["runs"]:
+        check_run(one, path, mode)
+        assert one["synthetic"] and one["packet_size"] == 64 and one["family"] == 4
+
+
+@pytest.mark.parametrize("path", ["dpdk", "xdp"])
+def test_every_encapsulation_of_both_families_is_right(path):
+    need(path, "cpu")
+    shown = json.loads(
+        run("--path", path, "--encap", "ipip,gue,gre,l2", "--family", "4,6", "--flows", "1k", *SHORT, "--json").stdout
+    )
+    assert len(shown["runs"]) == 8
+    for one in shown["runs"]:
+        check_run(one, path, "cpu")
+
+
+@pytest.mark.parametrize("path", ["dpdk", "xdp"])
+def test_chart_has_balancer_and_bound(path, tmp_path):
+    need(path, "cpu")
+    done = run("--path", path, "--flows", "1,64", *SHORT, "--svg", tmp_path / "chart.svg", "--json", tmp_path / "j")
+    assert "synthetic" in done.stdout and "ns/packet" in done.stdout
+    root = xml.etree.ElementTree.parse(tmp_path / "chart.svg").getroot()
+    texts = " ".join(text.text or "" for text in root.iter(f"{SVG}text"))
+    assert "bound" in texts and "synthetic" in texts and "flows" in texts
+    assert len(root.findall(f".//{SVG}polyline")) == 2
+    assert len(json.loads((tmp_path / "j").read_text())["runs"]) == 2
+
+
+def test_sweeps_make_a_chart_each(tmp_path):
+    need("dpdk", "cpu")
+    words = ("--path", "dpdk", "--family", "4", "--flows", "64", *SHORT)
+    run("--sweep", "encap,new", "--encap", "l2", "--new", "10%", *words, "--svg", tmp_path / "charts")
+    assert sorted(path.name for path in (tmp_path / "charts").iterdir()) == ["encap.svg", "new.svg"]
+    for path in (tmp_path / "charts").iterdir():
+        assert xml.etree.ElementTree.parse(path).getroot().tag == f"{SVG}svg"
+
+
+def test_files_that_cannot_be_written_are_told_before_anything_is_measured(tmp_path):
+    for option in ("--json", "--svg"):
+        done = run("--path", "dpdk", "--seconds", 60, option, tmp_path / "none" / "file", status=1)
+        assert f"{option}: cannot write '{tmp_path}/none/file'" in done.stderr
+        assert "ns/packet" not in done.stdout
