@@ -50,7 +50,7 @@ struct bench_feed {
 
 /* Places of the feeders' program array: what a feeder of bench_feeder.bpf.c calls. */
 enum bench_feed_next {
-	BENCH_NEXT_BALANCER, /* user space puts it there */
+	BENCH_NEXT_BALANCER,
 	BENCH_NEXT_BOUND,
 	BENCH_NEXT_NOTHING,
 	BENCH_NEXT_COUNT,

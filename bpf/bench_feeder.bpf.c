@@ -22,18 +22,13 @@ int bound_headroom; /* what the case's encapsulation puts in front */
 
 #define MACS 12
 
-int bench_bound(struct xdp_md *ctx);
-int bench_nothing(struct xdp_md *ctx);
-
+/* User space fills it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, BENCH_NEXT_COUNT);
-	__uint(key_size, sizeof(__u32));
-	__array(values, int(void *));
-} feed_next SEC(".maps") = {
-	.values = {[BENCH_NEXT_BOUND] = (void *)&bench_bound,
-		[BENCH_NEXT_NOTHING] = (void *)&bench_nothing},
-};
+	__type(key, __u32);
+	__type(value, __u32);
+} feed_next SEC(".maps");
 
 SEC("xdp.frags")
 int bench_nothing(struct xdp_md *ctx)

@@ -3,11 +3,10 @@
  * The eBPF feeder of guideway-bench, run by itself: what comes out is to be the frame that
  * bench_frame_write writes, whose own right values are in bench_frames.c.
  */
-#include "bench_feed.h"
-#include "bench_feeder.skel.h"
 #include "suite.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/xdp_feed.h"
+#include "tools/bench/xdp_feeder.h"
 
 #include <linux/bpf.h>
 
@@ -30,10 +29,7 @@ static uint8_t out[2048];
 static void feeder_open(enum bench_family family)
 {
 	what.family = family;
-	feeder = bench_feeder_bpf__open();
-	CU_ASSERT_PTR_NOT_NULL_FATAL(feeder);
-	feeder->rodata->feed_is_ipv6 = family == BENCH_IPV6;
-	CU_ASSERT_EQUAL_FATAL(bench_feeder_bpf__load(feeder), 0);
+	CU_ASSERT_EQUAL_FATAL(xdp_feeder_open(family, -1, &feeder), 0);
 }
 
 /* One run on a frame that something has been put in front of, all of it dirty; the length. */

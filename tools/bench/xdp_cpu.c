@@ -10,11 +10,10 @@
  * An IMIX is batches of each size, as many packets as the mix has of it.
  */
 #include "bench.h"
-#include "bench_feed.h"
-#include "bench_feeder.skel.h"
 #include "frames.h"
 #include "xdp_balancer.h"
 #include "xdp_feed.h"
+#include "xdp_feeder.h"
 
 #include <linux/bpf.h>
 
@@ -113,17 +112,8 @@ static int headroom(const struct bench_case *what)
 
 static int open_feeder(struct cpu_run *run, char message[BENCH_MESSAGE])
 {
-	uint32_t place = BENCH_NEXT_BALANCER;
-	int error;
+	int error = xdp_feeder_open(run->what->family, run->balancer.object.program, &run->feeder);
 
-	run->feeder = bench_feeder_bpf__open();
-	if (!run->feeder)
-		return -errno;
-	run->feeder->rodata->feed_is_ipv6 = run->what->family == BENCH_IPV6;
-	error = bench_feeder_bpf__load(run->feeder);
-	if (!error && bpf_map_update_elem(bpf_map__fd(run->feeder->maps.feed_next), &place,
-			      &run->balancer.object.program, BPF_ANY))
-		error = -errno;
 	if (error) {
 		snprintf(message, BENCH_MESSAGE, "the feeder's eBPF program is not loaded: %s",
 			strerror(-error));

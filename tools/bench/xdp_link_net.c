@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -229,7 +228,7 @@ static pid_t thread_find(const struct xdp_link_net *net)
 	return found;
 }
 
-int xdp_link_net_pin(const struct xdp_link_net *net, int cpu, char message[BENCH_MESSAGE])
+int xdp_link_net_pin(struct xdp_link_net *net, int cpu, char message[BENCH_MESSAGE])
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
 	int error = switch_threaded(net);
@@ -246,7 +245,21 @@ int xdp_link_net_pin(const struct xdp_link_net *net, int cpu, char message[BENCH
 	CPU_SET((size_t)cpu, &set);
 	if (sched_setaffinity(thread, sizeof(set), &set))
 		return explain(message, "the NAPI thread cannot be pinned", -errno);
-	/* It works for this process, so it is as nice as this process. */
-	setpriority(PRIO_PROCESS, (id_t)thread, getpriority(PRIO_PROCESS, 0));
+	/*
+	 * Before everything ordinary: it sleeps whenever no frame waits, and with others about, a
+	 * thread that wakes would wait for the end of their turn. Without leave it goes without.
+	 */
+	sched_setscheduler(thread, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+	net->thread = thread;
 	return 0;
+}
+
+uint64_t xdp_link_net_busy(const struct xdp_link_net *net)
+{
+	struct timespec busy;
+	clockid_t clock;
+
+	if (!net->thread || clock_getcpuclockid(net->thread, &clock) || clock_gettime(clock, &busy))
+		return 0;
+	return (uint64_t)busy.tv_sec * 1000000000ull + (uint64_t)busy.tv_nsec;
 }

@@ -7,11 +7,14 @@
 
 #include "bench.h"
 
+#include <sys/types.h>
+
 struct xdp_link_net {
 	int home; /* the namespace that the thread came from, -1 while there is none */
 	int inside;
 	int generator, subject; /* interfaces */
 	char generator_name[16], subject_name[16];
+	pid_t thread; /* the kernel's, of the subject's end; 0 before it is pinned */
 };
 
 /* Makes it; the calling thread is where it was before. 0 or -errno with a message. */
@@ -26,4 +29,7 @@ void xdp_link_net_leave(const struct xdp_link_net *net);
  * Frames that reach the subject's end are its own thread's work, and that thread's CPU is `cpu`.
  * Its program must be attached. Call inside. 0 or -errno with a message.
  */
-int xdp_link_net_pin(const struct xdp_link_net *net, int cpu, char message[BENCH_MESSAGE]);
+int xdp_link_net_pin(struct xdp_link_net *net, int cpu, char message[BENCH_MESSAGE]);
+
+/* CPU time of that thread so far, in ns; 0: not known. */
+uint64_t xdp_link_net_busy(const struct xdp_link_net *net);
