@@ -12,6 +12,7 @@
  */
 #include "bench.h"
 #include "control/builder.h"
+#include "counted.h"
 #include "dataplane/engine.h"
 #include "dataplane/snapshot.h"
 #include "dataplane/stats.h"
@@ -181,12 +182,6 @@ static int make_images(struct cpu_bench *bench, char *message)
 
 /* Measuring ------------------------------------------------------------------------------- */
 
-static const char *const drop_names[] = {
-#define DROP_NAME(NAME, name, text) name,
-	GW_DROP_REASONS(DROP_NAME)
-#undef DROP_NAME
-};
-
 static void counters_sum(const struct gw_engine *engine, struct gw_counters *sum)
 {
 	*sum = (struct gw_counters){0};
@@ -199,35 +194,6 @@ static void counters_sum(const struct gw_engine *engine, struct gw_counters *sum
 	}
 }
 
-static void add_note(struct bench_sample *sample, const char *name, uint64_t count)
-{
-	size_t used = strlen(sample->note);
-
-	if (count)
-		snprintf(sample->note + used, sizeof(sample->note) - used, "%s%s %" PRIu64,
-			used ? ", " : "", name, count);
-}
-
-/* How the workers' counters grew, into the sample. */
-static void count_growth(const struct gw_counters *before, const struct gw_counters *after,
-	struct bench_sample *sample)
-{
-	sample->counted_rx = after->rx - before->rx;
-	sample->counted_tx = after->tx - before->tx;
-	sample->counted_other = after->to_host - before->to_host + after->replied -
-				before->replied + after->consumed - before->consumed + after->held -
-				before->held;
-	for (int i = 0; i < GW_DROP_COUNT; i++) {
-		sample->counted_drops += after->drops[i] - before->drops[i];
-		add_note(sample, drop_names[i], after->drops[i] - before->drops[i]);
-	}
-	sample->flows_new = after->flows_new - before->flows_new;
-	sample->untracked = after->untracked - before->untracked;
-	add_note(sample, "to_host", after->to_host - before->to_host);
-	add_note(sample, "replied", after->replied - before->replied);
-	add_note(sample, "tx_full", after->tx_full - before->tx_full);
-}
-
 static void count_passed(const struct vdev_report *report, struct bench_sample *sample)
 {
 	sample->seconds = report->seconds;
@@ -237,7 +203,7 @@ static void count_passed(const struct vdev_report *report, struct bench_sample *
 	sample->lost = report->received - report->sent;
 	sample->sampled = report->sampled;
 	sample->wrong = report->wrong;
-	add_note(sample, "out of buffers", report->no_buffers);
+	bench_note(sample, "out of buffers", report->no_buffers);
 }
 
 static struct vdev_offer offer_of(const struct bench_case *what)
@@ -310,7 +276,7 @@ static int measure_one(struct cpu_bench *bench, enum cpu_subject subject, double
 	vdev_report(bench->vdev, balancer, &report);
 	count_passed(&report, sample);
 	if (balancer)
-		count_growth(&before, &after, sample);
+		bench_count(&before, &after, sample);
 	return 0;
 }
 

@@ -3,12 +3,12 @@
 
 #include "abi/flow_word.h"
 #include "control/builder.h"
+#include "counted.h"
 #include "xdp_lb.skel.h"
 
 #include <bpf/bpf.h>
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,6 @@
 
 #define TABLE_FLOWS_MIN 65536u
 #define NS_PER_SECOND	1000000000ull
-
-static const char *const drop_names[GW_DROP_COUNT] = {
-#define DROP_NAME(NAME, name, text) [GW_DROP_##NAME] = name,
-	GW_DROP_REASONS(DROP_NAME)
-#undef DROP_NAME
-};
 
 static uint64_t now_ns(void)
 {
@@ -162,17 +156,6 @@ void xdp_balancer_fill(struct xdp_balancer *balancer, double share)
 
 /* ---- counting */
 
-static void name_drops(const uint64_t *now, const uint64_t *before, struct bench_sample *sample)
-{
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < GW_DROP_COUNT && used < sizeof(sample->note); i++)
-		if (now[i] != before[i])
-			used += (size_t)snprintf(sample->note + used, sizeof(sample->note) - used,
-				"%s%s %" PRIu64, used ? ", " : "", drop_names[i],
-				now[i] - before[i]);
-}
-
 int xdp_balancer_count(struct xdp_balancer *balancer, const struct gw_counters *before,
 	struct bench_sample *sample)
 {
@@ -181,14 +164,7 @@ int xdp_balancer_count(struct xdp_balancer *balancer, const struct gw_counters *
 
 	if (error)
 		return error;
-	sample->counted_rx = now.rx - before->rx;
-	sample->counted_tx = now.tx - before->tx;
-	sample->counted_other = now.to_host - before->to_host + now.replied - before->replied +
-				now.consumed - before->consumed + now.held - before->held;
-	sample->counted_drops = 0;
-	for (uint32_t i = 0; i < GW_DROP_MAX; i++)
-		sample->counted_drops += now.drops[i] - before->drops[i];
-	name_drops(now.drops, before->drops, sample);
+	bench_count(before, &now, sample);
 	return 0;
 }
 
