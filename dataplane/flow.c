@@ -6,24 +6,47 @@
 #include "engine.h"
 #include "pipeline.h"
 
-/* Looks up each flow and fetches ahead the record of the backend it names. */
-static void find_flows(struct gw_worker *worker, struct gw_burst *burst)
+/* Takes what a look-up found, and fetches ahead the record of the backend that it names. */
+static void note(const struct gw_worker *worker, struct gw_burst *burst, uint8_t i, uint32_t slot,
+	uint64_t word)
 {
 	const struct gw_view *view = worker->view;
+
+	if (slot != GW_FLOW_NOWHERE) {
+		if (likely(!gw_flow_expired(word, worker->now, &view->timeouts))) {
+			burst->flow_word[i] = word;
+			rte_prefetch0(&view->backend[gw_flow_backend(word)]);
+		} else {
+			slot = GW_FLOW_NOWHERE;
+		}
+	}
+	burst->flow_slot[i] = slot;
+}
+
+/*
+ * Looks up each flow in its first bucket, which the stage before has fetched; then those that are
+ * not there, in buckets from which flows have overflowed, in their second.
+ */
+static void find_flows(struct gw_worker *worker, struct gw_burst *burst)
+{
 	const struct gw_flow_table *flows = &worker->engine->flows;
+	uint8_t second[GW_BURST_MAX];
+	uint16_t count = 0;
+	uint64_t word = GW_FLOW_EMPTY;
 
 	for (uint16_t k = 0; k < burst->live_count; k++) {
 		uint8_t i = burst->live[k];
-		uint64_t word;
-		uint32_t slot = gw_flow_lookup(flows, burst->place[i], &word);
+		uint32_t slot = gw_flow_first(flows, burst->place[i], &word);
 
-		if (slot != GW_FLOW_NOWHERE && gw_flow_expired(word, worker->now, &view->timeouts))
-			slot = GW_FLOW_NOWHERE;
-		burst->flow_slot[i] = slot;
-		if (slot == GW_FLOW_NOWHERE)
-			continue;
-		burst->flow_word[i] = word;
-		rte_prefetch0(&view->backend[gw_flow_backend(word)]);
+		if (unlikely(slot == GW_FLOW_SECOND))
+			second[count++] = i;
+		else
+			note(worker, burst, i, slot, word);
+	}
+	for (uint16_t k = 0; k < count; k++) {
+		uint32_t slot = gw_flow_second(flows, burst->place[second[k]], &word);
+
+		note(worker, burst, second[k], slot, word);
 	}
 }
 

@@ -12,7 +12,9 @@
 
 #include "abi/flow_sweep.h"
 #include "abi/flow_word.h"
+#include "flow_scan.h"
 
+#include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
 struct gw_flow_table {
@@ -49,20 +51,78 @@ static inline void gw_flow_prefetch(const struct gw_flow_table *table, struct gw
 
 /* Where a flow stands: bucket << 3 | word, and what the word was. */
 #define GW_FLOW_NOWHERE GW_NONE
+/* Not in its first bucket, and may be in its second. */
+#define GW_FLOW_SECOND (GW_NONE - 1)
+_Static_assert(GW_FLOW_BUCKETS_MAX <= GW_FLOW_SECOND / GW_FLOW_BUCKET_WORDS, "slots have room");
+
+/* The flow in one bucket: its slot, with what stood there in *word, or GW_FLOW_NOWHERE. */
+static inline uint32_t gw_flow_in_bucket(
+	const struct gw_flow_table *table, uint32_t bucket, uint32_t tag, uint64_t *word)
+{
+	const struct gw_flow_bucket *at = &table->bucket[bucket];
+
+	for (uint32_t bits = gw_flow_tags(at, tag); bits; bits &= bits - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(bits);
+		uint64_t found = __atomic_load_n(&at->word[i], __ATOMIC_RELAXED);
+
+		if (likely(gw_flow_tag(found) == tag && gw_flow_state(found) != GW_FLOW_FREE)) {
+			*word = found;
+			return bucket * GW_FLOW_BUCKET_WORDS + i;
+		}
+	}
+	return GW_FLOW_NOWHERE;
+}
 
 /*
- * Finds a flow, expired or not. Returns its slot, or GW_FLOW_NOWHERE; *word is what stood there.
- * Any thread.
+ * Finds a flow, expired or not, in the bucket that gw_flow_prefetch fetched. Returns its slot, and
+ * in *word what stood there; GW_FLOW_NOWHERE; or GW_FLOW_SECOND, when gw_flow_second knows: that
+ * bucket is now being fetched, so that a burst asks for it when the others of the burst had their
+ * turn. Any thread.
  */
-uint32_t gw_flow_lookup(
-	const struct gw_flow_table *table, struct gw_flow_place place, uint64_t *word);
+static inline uint32_t gw_flow_first(
+	const struct gw_flow_table *table, struct gw_flow_place place, uint64_t *word)
+{
+	uint32_t slot = gw_flow_in_bucket(table, place.bucket, place.tag, word);
+
+	if (likely(slot != GW_FLOW_NOWHERE) || gw_flow_empties(&table->bucket[place.bucket]))
+		return slot;
+	rte_prefetch0(
+		&table->bucket[gw_flow_other_bucket(place.bucket, place.tag, table->buckets)]);
+	return GW_FLOW_SECOND;
+}
+
+static inline uint32_t gw_flow_second(
+	const struct gw_flow_table *table, struct gw_flow_place place, uint64_t *word)
+{
+	return gw_flow_in_bucket(table,
+		gw_flow_other_bucket(place.bucket, place.tag, table->buckets), place.tag, word);
+}
+
+/* Both in one, for single packets. */
+static inline uint32_t gw_flow_lookup(
+	const struct gw_flow_table *table, struct gw_flow_place place, uint64_t *word)
+{
+	uint32_t slot = gw_flow_first(table, place, word);
+
+	return slot == GW_FLOW_SECOND ? gw_flow_second(table, place, word) : slot;
+}
+
+/* The rest of gw_flow_touch: `next` is what the word is to become. */
+void gw_flow_advance(struct gw_flow_table *table, uint32_t slot, uint64_t word, uint64_t next,
+	enum gw_flow_event event, uint32_t now);
 
 /*
  * Notes one more packet of a tracked flow that keeps its backend: state and stamp, by
  * compare-and-swap, only when they change. Any thread.
  */
-void gw_flow_touch(struct gw_flow_table *table, uint32_t slot, uint64_t word,
-	enum gw_flow_event event, uint32_t now);
+static inline void gw_flow_touch(struct gw_flow_table *table, uint32_t slot, uint64_t word,
+	enum gw_flow_event event, uint32_t now)
+{
+	uint64_t next = gw_flow_next(word, event, now);
+
+	if (unlikely(next != word))
+		gw_flow_advance(table, slot, word, next, event, now);
+}
 
 enum gw_flow_outcome {
 	GW_FLOW_INSERTED,

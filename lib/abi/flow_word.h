@@ -126,8 +126,10 @@ GW_INLINE struct gw_flow_place gw_flow_place(
 GW_INLINE uint32_t gw_flow_other_bucket(uint32_t bucket, uint32_t tag, uint32_t buckets)
 {
 	uint32_t sum = gw_flow_scale((tag >> 2) * 0x9e3779b1u, buckets) | 1;
+	int32_t other = (int32_t)(sum - bucket); /* GW_FLOW_BUCKETS_MAX leaves room for a sign */
 
-	return sum >= bucket ? sum - bucket : sum - bucket + buckets;
+	/* Plus all buckets where it is negative; a branch would be guessed wrong. */
+	return (uint32_t)other + (buckets & (uint32_t)(other >> 31));
 }
 
 /* Does a word with this tag stand in the second of its flow's buckets? */

@@ -129,6 +129,64 @@ static void as_many_flows_as_asked_for_are_tracked(void)
 	}
 }
 
+/* The words of a bucket together answer as each does for itself. */
+static void eight_words_are_looked_at_as_one(void)
+{
+	struct gw_flow_bucket bucket;
+
+	for (uint32_t round = 0; round < 65536; round++) {
+		uint32_t tags = 0, empties = 0, frees = 0;
+
+		for (uint32_t i = 0; i < 8; i++) {
+			static const uint64_t kinds[] = {GW_FLOW_EMPTY, GW_FLOW_RETIRED | 0xfff,
+				0x0000000100001000ull, 0xfffffff900003fffull, 0xfffffff900000fffull,
+				0x8000000000000000ull, 0x0000000080001000ull,
+				0x7fffffff00003000ull};
+			uint64_t word = kinds[(round * 0x9e3779b1u >> 2 * i ^ round >> i) & 7];
+
+			bucket.word[i] = word;
+			tags |= (uint32_t)(word >> 32 == 0xfffffff9) << i;
+			empties |= (uint32_t)(word == 0) << i;
+			frees |= (uint32_t)((word & 0x3000) == 0) << i;
+		}
+		CU_ASSERT_EQUAL_FATAL(gw_flow_tags(&bucket, 0xfffffff9), tags);
+		CU_ASSERT_EQUAL_FATAL(gw_flow_empties(&bucket), empties);
+		CU_ASSERT_EQUAL_FATAL(gw_flow_frees(&bucket), frees);
+		CU_ASSERT_EQUAL_FATAL(gw_flow_bucket_has_empty(&bucket), empties != 0);
+	}
+}
+
+/* The scan finds the word that the rules name, whatever stands in the bucket. */
+static void the_scan_gives_up_the_same_word_as_the_rules(void)
+{
+	struct gw_flow_bucket bucket;
+	uint64_t state = 12345;
+
+	for (uint32_t round = 0; round < 100000; round++) {
+		uint32_t now = START + round;
+		struct gw_flow_victim ours, rules;
+
+		for (uint32_t i = 0; i < 8; i++) {
+			uint32_t age, kind;
+
+			state = state * 6364136223846793005ull + 1442695040888963407ull;
+			age = (uint32_t)(state >> 40) % 1100 - 60;
+			kind = (uint32_t)(state >> 33) & 3;
+			if (round & 1) /* mostly established ones, not expired */
+				age %= 8;
+			if (round & 2 && kind == GW_FLOW_FREE)
+				kind = GW_FLOW_ESTABLISHED;
+			bucket.word[i] =
+				gw_flow_word((uint32_t)(state >> 20) | 8, i, kind, now - age);
+		}
+		ours = gw_flow_scan_victim(&bucket, now, &timeouts);
+		rules = gw_flow_find_victim(&bucket, now, &timeouts);
+		CU_ASSERT_EQUAL_FATAL(ours.index, rules.index);
+		CU_ASSERT_EQUAL_FATAL(ours.rank, rules.rank);
+		CU_ASSERT_FATAL(ours.index == GW_FLOW_BUCKET_WORDS || ours.word == rules.word);
+	}
+}
+
 static void two_tables_have_different_seeds(void)
 {
 	struct gw_flow_table a = start(64), b;
@@ -442,6 +500,8 @@ static const struct gw_test tests[] = {
 	GW_TEST(a_flow_takes_sixteen_bytes_whatever_their_number),
 	GW_TEST(the_tag_tells_the_two_buckets_apart),
 	GW_TEST(as_many_flows_as_asked_for_are_tracked),
+	GW_TEST(eight_words_are_looked_at_as_one),
+	GW_TEST(the_scan_gives_up_the_same_word_as_the_rules),
 	GW_TEST(two_tables_have_different_seeds),
 	GW_TEST(states_follow_the_packets),
 	GW_TEST(a_word_is_written_once_a_second_at_most),
