@@ -119,7 +119,8 @@ struct bench_runner {
 		struct bench_sample *sample, char message[BENCH_MESSAGE]);
 	/* Removes everything that open made, also namespaces, pins and processes. NULL is fine. */
 	void (*close)(void *state);
-	/* Adds the driver, the device and whatever else a reader must know. May be NULL. */
+	/* Adds the driver, the device and whatever else a reader must know; "synthetic": true when
+	 * it is no network card after all. May be NULL. */
 	void (*describe)(void *state, json_t *machine);
 };
 

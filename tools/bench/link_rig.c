@@ -225,6 +225,8 @@ void bench_rig_describe(const struct bench_rig *rig, json_t *machine)
 {
 	json_object_set_new(machine, "driver", json_string(rig->dut.driver));
 	json_object_set_new(machine, "device", json_string(rig->dut.device));
+	if (rig->dut.is_virtual || rig->gen.is_virtual)
+		json_object_set_new(machine, "synthetic", json_true());
 	json_object_set_new(machine, "generator", describe_port(&rig->gen));
 	json_object_set_new(machine, "dut", describe_port(&rig->dut));
 }

@@ -268,6 +268,7 @@ static void measure_open(struct session *session, double *room)
 	result->described = json_object();
 	if (session->runner->describe && result->described)
 		session->runner->describe(session->state, result->described);
+	result->synthetic |= json_is_true(json_object_get(result->described, "synthetic"));
 	session->runner->close(session->state);
 }
 
@@ -280,6 +281,7 @@ void measure_case(const struct measure_options *options, const struct bench_runn
 
 	*measurement =
 		(struct measurement){.what = what, .runner = runner, .outcome = OUTCOME_FAILED};
+	measurement->synthetic = !runner || runner->synthetic;
 	measurement->rounds = calloc(options->rounds, sizeof(*measurement->rounds));
 	if (!room || !measurement->rounds)
 		snprintf(measurement->why, BENCH_MESSAGE, "out of memory for %u rounds",

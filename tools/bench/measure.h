@@ -52,6 +52,7 @@ struct measurement {
 	double steal_share;		  /* of the measured core's time */
 	uint64_t preempted;		  /* involuntary context switches while it was measured */
 	double sibling_busy;		  /* of its sibling thread's time; 0: none */
+	bool synthetic;			  /* no network card */
 	json_t *described;		  /* what the runner says of itself; may be NULL */
 };
 

@@ -174,8 +174,8 @@ void report_tail(const struct report *report, FILE *out)
 		dpdk |= !strcmp(runner->path, "dpdk");
 		xdp |= !strcmp(runner->path, "xdp");
 		fprintf(out, "%s %s%s: %s; bound: %s\n", runner->path, runner->mode,
-			runner->synthetic ? ", synthetic (no network card)" : "", runner->what,
-			runner->bound);
+			report->measurements[i].synthetic ? ", synthetic (no network card)" : "",
+			runner->what, runner->bound);
 	}
 	fputs("ns/packet: median of the rounds; bound: a plain forwarder's ns; over: ns above it\n",
 		out);

@@ -114,11 +114,11 @@ static json_t *run_json(const struct measurement *measurement, const struct swee
 
 	json_object_update_new(run,
 		json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:f, s:I}", "valid", valid, "synthetic",
-			measurement->runner ? measurement->runner->synthetic : 1, "lost",
-			(json_int_t)measurement->lost, "packets", (json_int_t)measurement->packets,
-			"sampled", (json_int_t)measurement->sampled, "swaps",
-			(json_int_t)measurement->swaps, "steal_share", measurement->steal_share,
-			"preempted", (json_int_t)measurement->preempted));
+			measurement->synthetic, "lost", (json_int_t)measurement->lost, "packets",
+			(json_int_t)measurement->packets, "sampled",
+			(json_int_t)measurement->sampled, "swaps", (json_int_t)measurement->swaps,
+			"steal_share", measurement->steal_share, "preempted",
+			(json_int_t)measurement->preempted));
 	if (valid) {
 		add_figures(run, measurement);
 		measurement_warn(measurement, append_warning, warnings);
@@ -151,7 +151,7 @@ static json_t *runners_json(const struct report *report, json_t *machine)
 			continue;
 		runner = json_pack("{s:s, s:s, s:s}", "what", one->runner->what, "bound",
 			one->runner->bound, "ports",
-			one->runner->synthetic ? "synthetic" : "network cards");
+			one->synthetic ? "synthetic" : "network cards");
 		if (one->described) {
 			json_object_update(runner, one->described);
 			json_object_update_missing(machine, one->described);

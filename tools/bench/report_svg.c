@@ -207,7 +207,7 @@ int report_svg(const struct report *report, const struct plan_group *group, cons
 		size_t category = drawing->chart.bars ? category_of(drawing, one->what) : 0;
 
 		case_add(drawing, one, category);
-		synthetic |= one->runner && one->runner->synthetic;
+		synthetic |= one->synthetic;
 	}
 	texts_make(drawing, synthetic);
 	if (drawing->figures)
