@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -133,6 +134,9 @@ const struct bench_runner *bench_runner_find(const char *path, const char *mode)
  * then. The exit status, or -1: no such word in this build.
  */
 int bench_child_main(const char *word);
+/* nic between two hosts, the balancer's side: until *stop. 0 or -errno with a message. */
+int bench_serve(const struct bench_machine *machine, const char *address,
+	const volatile sig_atomic_t *stop, char message[BENCH_MESSAGE]);
 extern const struct bench_runner bench_dpdk_cpu;
 extern const struct bench_runner bench_dpdk_link;
 extern const struct bench_runner bench_dpdk_nic;

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,9 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SETUP_PATIENCE_S 60
-#define END_PATIENCE_MS	 2000
-#define END_STEP_US	 1000
+#define SETUP_PATIENCE_S  60
+#define HELLO_PATIENCE_MS 5000
+#define ADDRESS_TEXT	  128
+#define END_PATIENCE_MS	  2000
+#define END_STEP_US	  1000
 
 /* ---- the child's end */
 
@@ -74,13 +79,40 @@ static void become(const char *word, int fd, pid_t parent)
 	_exit(1);
 }
 
+int bench_wire_read(int fd, void *data, size_t size)
+{
+	uint8_t *at = data;
+
+	while (size) {
+		ssize_t length = recv(fd, at, size, 0);
+
+		if (length <= 0)
+			return length < 0 ? -errno : -EPIPE;
+		at += length;
+		size -= (size_t)length;
+	}
+	return 0;
+}
+
+int bench_wire_write(int fd, const void *data, size_t size)
+{
+	const uint8_t *at = data;
+
+	while (size) {
+		ssize_t length = send(fd, at, size, MSG_NOSIGNAL);
+
+		if (length < 0)
+			return -errno;
+		at += length;
+		size -= (size_t)length;
+	}
+	return 0;
+}
+
 static int listen_to(struct bench_child *child, double patience, struct bench_answer *answer,
 	char message[BENCH_MESSAGE])
 {
-	ssize_t length;
-	int error;
-
-	error = wait_readable(child->fd, (int)(patience * 1000));
+	int error = wait_readable(child->fd, (int)(patience * 1000));
 	if (error == -EINTR) {
 		snprintf(message, BENCH_MESSAGE, "interrupted");
 		return error;
@@ -90,8 +122,7 @@ static int listen_to(struct bench_child *child, double patience, struct bench_an
 			patience);
 		return -ETIMEDOUT;
 	}
-	length = recv(child->fd, answer, sizeof(*answer), 0);
-	if (length != sizeof(*answer)) {
+	if (bench_wire_read(child->fd, answer, sizeof(*answer))) {
 		snprintf(message, BENCH_MESSAGE,
 			"the %s ended; what it said itself stands above, or it was killed",
 			child->name);
@@ -124,17 +155,13 @@ static int start_process(struct bench_child *child, const char *word)
 	return 0;
 }
 
-int bench_child_start(struct bench_child *child, const char *word,
-	const struct bench_link_setup *setup, struct bench_port_facts *facts,
-	char message[BENCH_MESSAGE])
+/* Ends the child when it fails. */
+static int hand_setup(struct bench_child *child, const struct bench_link_setup *setup,
+	struct bench_port_facts *facts, char message[BENCH_MESSAGE])
 {
 	struct bench_answer answer;
-	int error;
+	int error = bench_wire_write(child->fd, setup, sizeof(*setup));
 
-	*child = (struct bench_child){.name = word + 1, .fd = -1};
-	error = start_process(child, word);
-	if (!error && send(child->fd, setup, sizeof(*setup), MSG_NOSIGNAL) < 0)
-		error = -errno;
 	if (error)
 		snprintf(message, BENCH_MESSAGE, "the %s does not start: %s", child->name,
 			strerror(-error));
@@ -148,12 +175,105 @@ int bench_child_start(struct bench_child *child, const char *word,
 	return 0;
 }
 
+int bench_child_start(struct bench_child *child, const char *word,
+	const struct bench_link_setup *setup, struct bench_port_facts *facts,
+	char message[BENCH_MESSAGE])
+{
+	int error;
+
+	*child = (struct bench_child){.name = word + 1, .fd = -1};
+	error = start_process(child, word);
+	if (error) {
+		snprintf(message, BENCH_MESSAGE, "the %s does not start: %s", child->name,
+			strerror(-error));
+		return error;
+	}
+	return hand_setup(child, setup, facts, message);
+}
+
+void bench_hello_make(struct bench_hello *hello)
+{
+	*hello = (struct bench_hello){.magic = "gwbench",
+		.version = GW_VERSION,
+		.setup_size = sizeof(struct bench_link_setup),
+		.ask_size = sizeof(struct bench_ask),
+		.answer_size = sizeof(struct bench_answer)};
+}
+
+struct addrinfo *bench_address_find(const char *address)
+{
+	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	struct addrinfo *found = NULL;
+	const char *port = strrchr(address, ':');
+	bool brackets = port && port > address && *address == '[' && port[-1] == ']';
+	char host[ADDRESS_TEXT];
+	int length = (int)(port ? port - address : 0) - 2 * brackets;
+
+	if (length < 1 || length >= ADDRESS_TEXT)
+		return NULL;
+	snprintf(host, sizeof(host), "%.*s", length, address + brackets);
+	return getaddrinfo(host, port + 1, &hints, &found) ? NULL : found;
+}
+
+static int connect_to(const char *address)
+{
+	struct addrinfo *found = bench_address_find(address);
+	int error = -EINVAL, on = 1;
+
+	for (const struct addrinfo *one = found; one; one = one->ai_next) {
+		int fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		if (fd >= 0 && connect(fd, one->ai_addr, one->ai_addrlen) == 0) {
+			freeaddrinfo(found);
+			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+			return fd;
+		}
+		error = -errno;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (found)
+		freeaddrinfo(found);
+	return error;
+}
+
+int bench_child_connect(struct bench_child *child, const char *address,
+	const struct bench_link_setup *setup, struct bench_port_facts *facts,
+	char message[BENCH_MESSAGE])
+{
+	struct bench_hello ours, theirs;
+	int fd = connect_to(address);
+
+	*child = (struct bench_child){.name = "subject on the other host", .fd = fd};
+	if (fd < 0) {
+		snprintf(message, BENCH_MESSAGE,
+			"%.64s: %s: does guideway-bench --mode nic --dut PORT --listen "
+			"ADDRESS:PORT run there?",
+			address, strerror(-fd));
+		return fd;
+	}
+	bench_hello_make(&ours);
+	if (bench_wire_write(fd, &ours, sizeof(ours)) || wait_readable(fd, HELLO_PATIENCE_MS) ||
+		bench_wire_read(fd, &theirs, sizeof(theirs)) ||
+		memcmp(&ours, &theirs, sizeof(ours)) != 0) {
+		snprintf(message, BENCH_MESSAGE,
+			"%.64s: not the same guideway-bench as here (version %s), or another is "
+			"being served",
+			address, GW_VERSION);
+		bench_child_end(child);
+		return -EPROTO;
+	}
+	return hand_setup(child, setup, facts, message);
+}
+
 int bench_child_talk(struct bench_child *child, const struct bench_ask *ask, double patience,
 	struct bench_answer *answer, char message[BENCH_MESSAGE])
 {
-	if (send(child->fd, ask, sizeof(*ask), MSG_NOSIGNAL) < 0) {
+	int error = bench_wire_write(child->fd, ask, sizeof(*ask));
+
+	if (error) {
 		snprintf(message, BENCH_MESSAGE, "the %s has ended: %s", child->name,
-			strerror(errno));
+			strerror(-error));
 		return -EPIPE;
 	}
 	return listen_to(child, patience, answer, message);
@@ -163,10 +283,10 @@ void bench_child_end(struct bench_child *child)
 {
 	int waited = 0;
 
-	if (!child->pid)
+	if (!child->name || child->fd < 0)
 		return;
 	close(child->fd); /* it tidies up and ends */
-	while (waitpid(child->pid, NULL, WNOHANG) == 0) {
+	while (child->pid && waitpid(child->pid, NULL, WNOHANG) == 0) {
 		if (waited++ == END_PATIENCE_MS) {
 			kill(child->pid, SIGKILL);
 			waitpid(child->pid, NULL, 0);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define REMOTE	       "tcp:"
 #define PATIENCE_S     20 /* beyond what a trial takes by itself */
 #define PRIME_PER_FLOW 20e-6
 #define PRIME_PATIENCE 60
@@ -26,7 +27,7 @@ int bench_rig_able(const struct bench_machine *machine, char message[BENCH_MESSA
 }
 
 /* Workers take the measured core and those after it; none of them may be the generator's. */
-static int check_cpus(
+int bench_rig_cpus(
 	const struct bench_machine *machine, uint32_t workers, char message[BENCH_MESSAGE])
 {
 	cpu_set_t allowed;
@@ -47,13 +48,9 @@ static int check_cpus(
 	return 0;
 }
 
-static int fill_setup(struct bench_link_setup *setup, const struct bench_machine *machine,
-	const struct bench_case *what, char message[BENCH_MESSAGE])
+static void fill_setup(struct bench_link_setup *setup, const struct bench_machine *machine,
+	const struct bench_case *what)
 {
-	int error = check_cpus(machine, what->workers, message);
-
-	if (error)
-		return error;
 	*setup = (struct bench_link_setup){.what = *what,
 		.cpu = machine->cpu,
 		.main_cpu = machine->generator_cpu,
@@ -61,7 +58,6 @@ static int fill_setup(struct bench_link_setup *setup, const struct bench_machine
 	snprintf(setup->encap, sizeof(setup->encap), "%s", what->encap);
 	snprintf(setup->eal_args, sizeof(setup->eal_args), "%s",
 		machine->eal_args ? machine->eal_args : "");
-	return 0;
 }
 
 static int start(struct bench_rig *rig, struct bench_child *child, const char *word,
@@ -109,6 +105,7 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
 	const struct bench_case *what, const char *gen, const char *dut,
 	char message[BENCH_MESSAGE])
 {
+	bool remote = strncmp(dut, REMOTE, sizeof(REMOTE) - 1) == 0;
 	int error;
 
 	*rig = (struct bench_rig){};
@@ -116,8 +113,13 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
 		snprintf(message, BENCH_MESSAGE, "the DPDK path tracks every flow");
 		return -ENOTSUP;
 	}
-	error = fill_setup(&rig->setup, machine, what, message);
-	if (!error)
+	fill_setup(&rig->setup, machine, what);
+	if (remote)
+		error = bench_child_connect(
+			&rig->subject, dut + sizeof(REMOTE) - 1, &rig->setup, &rig->dut, message);
+	else
+		error = bench_rig_cpus(machine, what->workers, message);
+	if (!error && !remote)
 		error = start(
 			rig, &rig->subject, BENCH_SUBJECT, dut, machine->cpu, &rig->dut, message);
 	if (!error)

@@ -11,6 +11,9 @@
  * Each child has one end of a SEQPACKET socket as descriptor BENCH_CHILD_FD: it reads one
  * struct bench_link_setup, answers it, and then answers one ask after another until the socket
  * closes. A child dies with its parent. The structs are of one program, so they need no version.
+ *
+ * With two hosts the subject is a child of guideway-bench --listen on the other one, which hands the
+ * same structs on over TCP (nic_serve.c) when both say that they are the same program.
  */
 #pragma once
 

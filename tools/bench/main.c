@@ -346,6 +346,20 @@ static int plan_and_measure(struct options *options, const struct machine *machi
 	return status;
 }
 
+/* The balancer's side of a nic between two hosts; runners.c knows whether this build has it. */
+static int serve(const struct options *options, const struct machine *machine)
+{
+	uint64_t most = machine->huge_free;
+	struct bench_machine bench =
+		machine_of(options, machine, !options->no_huge && most >= HUGE_BASE);
+	char message[BENCH_MESSAGE] = "not part of this build";
+
+	if (!bench_serve(&bench, options->listen, &interrupted, message))
+		return EXIT_DONE;
+	gw_log_error("%s", message);
+	return EXIT_FAILED;
+}
+
 static int run(int argc, char **argv)
 {
 	struct options options;
@@ -365,8 +379,12 @@ static int run(int argc, char **argv)
 		status = EXIT_FAILED;
 	} else {
 		machine_read(&machine, options.cpu, options.generator_cpu);
-		status = options.list ? list_print(&options, &machine)
-				      : plan_and_measure(&options, &machine);
+		if (options.list)
+			status = list_print(&options, &machine);
+		else if (options.listen)
+			status = serve(&options, &machine);
+		else
+			status = plan_and_measure(&options, &machine);
 	}
 	huge_give_back();
 	options_free(&options);

@@ -70,7 +70,9 @@ static const char help[] = WHAT_HELP
 	"  --cpu N             the measured core (default: an isolated one, else the last)\n"
 	"  --generator-cpu N   the generator's and main thread's core (default: another one)\n"
 	"  --gen PORT          nic: the port that sends and receives\n"
-	"  --dut PORT          nic: the balancer's port\n"
+	"  --dut PORT          nic: the balancer's port, or tcp:ADDRESS:PORT for that of another "
+	"host\n"
+	"  --listen ADDRESS:PORT  nic on that other host, with --dut: balance until stopped\n"
 	"  --resolution S      nic: the search ends at that share of the highest rate (default "
 	"0.01)\n"
 	"  --repeats N         nic: repeat a trial that lost, before it is believed (default 0)\n"
@@ -100,6 +102,7 @@ enum {
 	OPTION_GENERATOR_CPU,
 	OPTION_GEN,
 	OPTION_DUT,
+	OPTION_LISTEN,
 	OPTION_RESOLUTION,
 	OPTION_REPEATS,
 	OPTION_HUGE,
@@ -118,6 +121,7 @@ static const struct option others[] = {
 	{"generator-cpu", required_argument, NULL, OPTION_GENERATOR_CPU},
 	{"gen", required_argument, NULL, OPTION_GEN},
 	{"dut", required_argument, NULL, OPTION_DUT},
+	{"listen", required_argument, NULL, OPTION_LISTEN},
 	{"resolution", required_argument, NULL, OPTION_RESOLUTION},
 	{"repeats", required_argument, NULL, OPTION_REPEATS},
 	{"huge", required_argument, NULL, OPTION_HUGE},
@@ -241,6 +245,9 @@ static int read_measuring(struct options *options, int letter)
 	case OPTION_DUT:
 		options->dut = optarg;
 		return EXIT_DONE;
+	case OPTION_LISTEN:
+		options->listen = optarg;
+		return EXIT_DONE;
 	case OPTION_RESOLUTION:
 		return read_number("resolution", optarg, RESOLUTION_MIN, RESOLUTION_MAX, false,
 			&options->resolution);
@@ -326,7 +333,10 @@ static int check_whole(const struct options *options)
 
 	for (size_t i = 0; i < modes->count; i++)
 		nic |= !strcmp(modes->values[i].word, "nic");
-	if (nic && !options->list && (!options->gen || !options->dut))
+	if (options->listen && (!nic || !options->dut || options->gen))
+		return wrong("--listen goes with --mode nic and --dut PORT, and the other host "
+			     "has --gen");
+	if (nic && !options->list && !options->listen && (!options->gen || !options->dut))
 		return wrong("--mode nic: --gen PORT and --dut PORT are needed, the ports that "
 			     "generate and that balance");
 	if (!nic && (options->gen || options->dut))

@@ -19,7 +19,7 @@ struct options {
 	double seconds; /* of one measurement */
 	uint32_t rounds;
 	int cpu, generator_cpu; /* -1: not given */
-	const char *gen, *dut;
+	const char *gen, *dut, *listen;
 	double resolution; /* 0: the runner's */
 	uint32_t repeats;
 	char *eal_args; /* joined by blanks; owned */

@@ -2,9 +2,10 @@
 /* The runners of this build: meson.build compiles a path's when it has what the path needs. */
 #include "bench.h"
 #ifdef BENCH_DPDK_LINK
-#	include "link_wire.h"
+#	include "link_rig.h"
 #endif
 
+#include <errno.h>
 #include <string.h>
 
 const struct bench_runner *const bench_runners[] = {
@@ -43,4 +44,14 @@ int bench_child_main(const char *word)
 		return bench_subject_main();
 #endif
 	return -1;
+}
+
+int bench_serve(const struct bench_machine *machine, const char *address,
+	const volatile sig_atomic_t *stop, char message[BENCH_MESSAGE])
+{
+#ifdef BENCH_DPDK_NIC
+	return bench_nic_serve(machine, address, stop, message);
+#else
+	return -ENOTSUP;
+#endif
 }
