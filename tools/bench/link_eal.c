@@ -97,6 +97,8 @@ int bench_eal_start(const struct bench_link_setup *setup, const char *role, int 
 	uint32_t workers, uint64_t megabytes, char name[BENCH_PORT_TEXT],
 	char message[BENCH_MESSAGE])
 {
+	bool started;
+
 	add_word("guideway-bench-%s", role);
 	add_lcores(setup, main_cpu, workers);
 	add_memory(setup, role, megabytes);
@@ -114,18 +116,16 @@ int bench_eal_start(const struct bench_link_setup *setup, const char *role, int 
 		snprintf(message, BENCH_MESSAGE, "too many or too long words for DPDK");
 		return -E2BIG;
 	}
-	if (rte_eal_init(words.count, words.word) < 0) {
+	started = rte_eal_init(words.count, words.word) >= 0;
+	/* EAL has put nothing into it, and would leave it behind. */
+	if (rte_eal_get_runtime_dir())
+		rmdir(rte_eal_get_runtime_dir());
+	if (!started) {
 		snprintf(message, BENCH_MESSAGE,
 			"the %s's DPDK does not start with port %.64s: %s (its own messages above "
 			"say more)",
 			role, setup->port, rte_strerror(rte_errno));
 		return -EIO;
-	}
-	/* EAL has put nothing into it, and would leave it behind. */
-	if (rmdir(rte_eal_get_runtime_dir()) < 0 && errno != ENOTEMPTY && errno != ENOENT) {
-		snprintf(message, BENCH_MESSAGE, "%s: %s", rte_eal_get_runtime_dir(),
-			strerror(errno));
-		return -errno;
 	}
 	snprintf(name, BENCH_PORT_TEXT, "%.*s", (int)strcspn(setup->port, ","), setup->port);
 	return 0;

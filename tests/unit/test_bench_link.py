@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""guideway-bench's link and nic for real, on memif between processes of its own: that they measure, what they say, and
+that nothing stays. No speed is asserted."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+from test_bench_tool import PROGRAM, need, run
+
+RUNTIME = pathlib.Path("/var/run/dpdk")
+BRIEF = ("--path", "dpdk", "--flows", "1k", "--backends", 10, "--rounds", 1, "--no-huge", "--json")
+
+
+def ports(name):
+    """A pair of ports that are each other's other end."""
+    socket_name = f"gw-test-{os.getpid()}-{name}"
+    return [f"net_memif0,role={role},socket={socket_name},rsize=12" for role in ("client", "server")]
+
+
+def children(pid):
+    return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+def wait_for(condition, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"after {seconds} s still not: {what}"
+        time.sleep(0.05)
+
+
+def left_over():
+    return sorted(path.name for path in RUNTIME.glob("gw-bench-*")) if RUNTIME.is_dir() else []
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays():
+    need("dpdk", "link")
+    before = left_over()
+    yield
+    assert left_over() == before
+
+
+@pytest.fixture
+def served():
+    """The balancer's side of a nic between two hosts; its generator's port, and where it listens."""
+    gen, dut = ports("served")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    words = ["--mode", "nic", "--dut", dut, "--listen", address, "--no-huge"]
+    with subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: can_connect(address), f"listening at {address}")
+        yield gen, address
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+
+
+def can_connect(address):
+    host, port = address.split(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=1).close()
+        return True
+    except OSError:
+        return False
+
+
+def check_search(one):
+    assert one["valid"] and one["lost"] == 0 and one["sampled"] > 0, one.get("why")
+    assert one["synthetic"], "memif is no network card"
+    assert one["details"]["driver"] == "net_memif"
+    assert 0 < one["mpps"] and 0 < one["bound_mpps"]
+
+
+def test_load_gives_latencies_that_rise_with_the_percentile():
+    shown = json.loads(run("--mode", "link", "--load", "0.5", "--seconds", 0.3, *BRIEF).stdout)
+    [one] = shown["runs"]
+    assert one["valid"], one.get("why")
+    p50, p99, p999 = (one["latency"][name]["median"] for name in ("p50_ns", "p99_ns", "p99_9_ns"))
+    assert 0 < p50 <= p99 <= p999
+
+
+def test_pauses_give_the_latency_of_single_packets_awake_and_asleep():
+    words = ("--mode", "link", "--idle", "10k", "--poll", "busy,adaptive", "--seconds", 0.3)
+    shown = json.loads(run(*words, *BRIEF).stdout)
+    assert [one["poll"] for one in shown["runs"]] == ["busy", "adaptive"]
+    for one in shown["runs"]:
+        assert one["valid"], one.get("why")
+        assert one["packets"] <= 31, "a packet each 10 ms, and one"
+        assert one["latency"]["p50_ns"]["median"] > 0
+
+
+def test_swaps_and_new_flows_lose_nothing_over_a_link():
+    words = ("--mode", "link", "--swaps", 20, "--new", "10%", "--size", "imix", "--encap", "gue", "--family", 6)
+    shown = json.loads(run(*words, "--seconds", 0.5, *BRIEF).stdout)
+    [one] = shown["runs"]
+    assert one["valid"] and one["lost"] == 0 and one["swaps"] > 0, one.get("why")
+
+
+def test_nic_searches_the_highest_rate_without_loss_between_two_ports():
+    gen, dut = ports("nic")
+    words = ("--mode", "nic", "--gen", gen, "--dut", dut, "--seconds", 0.1, "--repeats", 1)
+    [one] = json.loads(run(*words, *BRIEF).stdout)["runs"]
+    check_search(one)
+    assert one["details"]["resolution"] == 0.01
+
+
+def test_nic_measures_a_balancer_that_another_host_runs(served):
+    gen, address = served
+    words = ("--mode", "nic", "--gen", gen, "--dut", f"tcp:{address}", "--seconds", 0.1, "--repeats", 1)
+    for _ in range(2):  # it serves one after another
+        [one] = json.loads(run(*words, *BRIEF).stdout)["runs"]
+        check_search(one)
+
+
+def test_another_host_that_is_no_guideway_bench_is_told_so():
+    gen, _ = ports("stranger")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        words = [PROGRAM, "--mode", "nic", "--gen", gen, "--dut", f"tcp:{address}", *map(str, BRIEF)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            server.settimeout(30)
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n" * 4)
+                told = process.communicate(timeout=30)[1]
+    assert process.returncode == 1
+    assert "not the same guideway-bench" in told
+
+
+def test_port_that_is_not_there_is_named():
+    done = run("--mode", "nic", "--gen", "net_memif0,role=client,socket=gw-nobody", "--dut", "net_nothing9", *BRIEF, status=1)
+    assert "net_nothing9" in done.stderr
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_children_end_with_the_program(ending):
+    words = ["--path", "dpdk", "--mode", "link", "--flows", "1k", "--seconds", "60", "--no-huge"]
+    with subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_for(lambda: len(children(process.pid)) == 2, "a generator and a subject run")
+        started = children(process.pid)
+        process.send_signal(ending)
+        assert process.wait(timeout=30) != 0
+    wait_for(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in started), "both children are gone")
