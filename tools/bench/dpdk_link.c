@@ -121,6 +121,7 @@ const struct bench_runner bench_dpdk_link = {
 	.what = "a generator process on another core, and memif between it and the balancer",
 	.bound = "receive, swap MACs, send, by the same process on the same port",
 	.synthetic = true,
+	.primed = true,
 	.able = bench_rig_able,
 	.open = open_link,
 	.measure = measure_link,
