@@ -65,14 +65,15 @@ GW_INLINE void keep_sample(struct xdp_md *ctx)
 {
 	uint32_t place = (uint32_t)arrived.samples % BENCH_LINK_SAMPLES;
 	struct bench_link_sample *sample = bpf_map_lookup_elem(&link_samples, &place);
-	uint64_t length =
-		(uint64_t)((void *)(long)ctx->data_end - (void *)(long)ctx->data) & 0xffff;
+	uint64_t last = (uint64_t)((void *)(long)ctx->data_end - (void *)(long)ctx->data) - 1;
 
-	if (!sample || !length || length > sizeof(sample->bytes))
+	/* So that Linux 6.1 knows: one byte at least. */
+	asm volatile("" : "+r"(last));
+	if (!sample || last >= sizeof(sample->bytes))
 		return;
-	if (bpf_xdp_load_bytes(ctx, 0, sample->bytes, (uint32_t)length))
+	if (bpf_xdp_load_bytes(ctx, 0, sample->bytes, (uint32_t)last + 1))
 		return;
-	sample->length = (uint32_t)length;
+	sample->length = (uint32_t)last + 1;
 	arrived.samples++;
 }
 

@@ -55,6 +55,7 @@ struct cpu_run {
 	uint32_t batch;		      /* packets of a system call */
 	double feeder_ns[FEEDER_MAX]; /* a packet, of each batch of the feeder alone */
 	uint64_t feeder_count;
+	double feeder_last, gross_last; /* ns a packet, of the balancer's last measurement */
 	uint8_t in[BENCH_FRAME_MAX];
 	uint8_t out[OUT_MAX];
 };
@@ -289,6 +290,10 @@ static int run_rounds(struct cpu_run *run, enum bench_subject subject, double se
 	feeder = feeder_median(run) * (double)sample->offered;
 	sample->seconds = (gross - feeder) * 1e-9;
 	sample->overhead_ns = (uint64_t)feeder;
+	if (subject == BENCH_BALANCER) {
+		run->feeder_last = feeder / (double)sample->offered;
+		run->gross_last = gross / (double)sample->offered;
+	}
 	if (gross <= feeder)
 		snprintf(sample->note, sizeof(sample->note),
 			"it took no longer than its feeder alone: is the CPU too busy?");
@@ -353,6 +358,8 @@ static void describe_cpu(void *state, json_t *machine)
 
 	xdp_describe(&run->balancer, machine);
 	json_object_set_new(machine, "driver", json_string("none: BPF_PROG_TEST_RUN"));
+	json_object_set_new(machine, "gross_ns_per_packet", json_real(run->gross_last));
+	json_object_set_new(machine, "feeder_ns_per_packet", json_real(run->feeder_last));
 }
 
 const struct bench_runner bench_xdp_cpu = {
