@@ -13,6 +13,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,8 +306,11 @@ static int measure(struct options *options, const struct machine *machine, struc
 		.rounds = options->rounds,
 		.tsc_hz = machine->tsc_hz,
 		.stop = &interrupted};
+	cpu_set_t cpus;
 	int status;
 
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		how.cpus = &cpus;
 	report.measurements = calloc(plan->case_count, sizeof(*report.measurements));
 	if (!report.measurements) {
 		gw_log_error("out of memory for %zu cases", plan->case_count);

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,7 +61,8 @@ struct measure_options {
 	struct bench_machine machine;
 	double seconds;
 	uint32_t rounds;
-	double tsc_hz;			   /* 0: not known */
+	const cpu_set_t *cpus; /* of the process, before EAL pinned its first thread; may be NULL */
+	double tsc_hz;	       /* 0: not known */
 	const volatile sig_atomic_t *stop; /* becomes other than 0: end soon; may be NULL */
 	/* What it is doing, for a terminal; may be NULL. */
 	void (*progress)(void *owner, const char *step, uint32_t done, uint32_t of);

@@ -99,12 +99,24 @@ static void print_figure(const struct measurement *measurement, bool latency, FI
 			fprintf(out, " %9.1f", measurement->latency_ns[i].median * 1e-3);
 }
 
+/* Was the line before it the same refusal? A path that cannot have a case cannot have its like. */
+static bool repeats(const struct report *report, const struct plan_group *group, size_t index)
+{
+	const struct measurement *one = &report->measurements[index];
+
+	return index > group->first && one->outcome == OUTCOME_UNSUPPORTED &&
+	       one[-1].outcome == OUTCOME_UNSUPPORTED && one->runner == one[-1].runner &&
+	       !strcmp(one->why, one[-1].why);
+}
+
 void report_line(
 	const struct report *report, const struct plan_group *group, size_t index, FILE *out)
 {
 	const struct measurement *measurement = &report->measurements[index];
 	char text[VALUE_TEXT];
 
+	if (repeats(report, group, index))
+		return;
 	for (int id = 0; id < AXIS_IDS; id++)
 		if (has_column(report, group, id))
 			fprintf(out, "%-*s ", column_width(id),
