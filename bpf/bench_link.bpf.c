@@ -65,9 +65,11 @@ GW_INLINE void keep_sample(struct xdp_md *ctx)
 {
 	uint32_t place = (uint32_t)arrived.samples % BENCH_LINK_SAMPLES;
 	struct bench_link_sample *sample = bpf_map_lookup_elem(&link_samples, &place);
-	uint64_t last = (uint64_t)((void *)(long)ctx->data_end - (void *)(long)ctx->data) - 1;
+	uint64_t last = (uint64_t)((void *)(long)ctx->data_end - (void *)(long)ctx->data);
 
-	/* So that Linux 6.1 knows: one byte at least. */
+	/* The length less one, so that Linux 6.1 knows: one byte at least. Pointers first. */
+	asm volatile("" : "+r"(last));
+	last--;
 	asm volatile("" : "+r"(last));
 	if (!sample || last >= sizeof(sample->bytes))
 		return;
