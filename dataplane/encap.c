@@ -12,6 +12,8 @@
 
 #include <rte_ip.h>
 
+#include <string.h>
+
 /* Padding that fills whole segments. */
 static __rte_noinline void trim_segments(struct rte_mbuf *mbuf, uint32_t excess)
 {
@@ -103,7 +105,7 @@ static uint32_t egress_mtu(const struct gw_engine *engine, const struct gw_backe
 					       : mtu;
 }
 
-/* The headers of all that is not plain (gw_encap_plain). False: no room. */
+/* The headers of all that is not straight (is_straight). False: no room. */
 static __rte_noinline bool write_headers(struct rte_mbuf *mbuf, const struct gw_packet *packet,
 	const struct gw_backend *backend, const struct gw_link *link, uint64_t hash)
 {
@@ -123,23 +125,53 @@ static __rte_noinline bool write_headers(struct rte_mbuf *mbuf, const struct gw_
 	return true;
 }
 
-static inline bool write_plain_headers(struct rte_mbuf *mbuf, const struct gw_packet *packet,
-	const struct gw_backend *backend, const struct gw_link *link, uint64_t hash)
+/*
+ * One segment that nobody else holds, so that lengths are this mbuf's own and its bytes ours to
+ * write: two adjacent fields, read at once.
+ */
+static inline bool is_plain(const struct rte_mbuf *mbuf)
 {
-	uint8_t *frame;
+	_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2,
+		"refcnt and nb_segs are one word");
 
-	if (unlikely(!make_writable(mbuf, packet)))
+	return GW_WIRE_LOAD(uint32_t, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, refcnt)) ==
+	       0x00010001;
+}
+
+/* What write_straight can write: one way without a tag, a tunnel, no sum over the inner packet. */
+static inline bool is_straight(
+	const struct rte_mbuf *mbuf, const struct gw_backend *backend, const struct gw_link *link)
+{
+	return is_plain(mbuf) && link->flags == GW_LINK_RESOLVED && backend->encap != GW_ENCAP_L2 &&
+	       !gw_encap_wants_sum(backend);
+}
+
+/* The same frame as write_headers makes, without its detours. */
+static __rte_always_inline bool write_straight(struct rte_mbuf *mbuf,
+	const struct gw_packet *packet, const struct gw_backend *backend,
+	const struct gw_link *link, uint64_t hash)
+{
+	uint32_t headers = GW_ETH_HEADER + backend->overhead;
+	uint32_t front = mbuf->data_off + packet->l3_offset;
+	uint32_t length = headers + packet->l3_length;
+	uint8_t *frame;
+	uint64_t half[2];
+
+	if (unlikely(front < headers))
 		return false;
-	frame = (uint8_t *)rte_pktmbuf_prepend(
-		mbuf, (uint16_t)(GW_ETH_HEADER + backend->overhead - packet->l3_offset));
-	if (unlikely(!frame))
-		return false;
-	gw_encap_macs(frame, link);
+	mbuf->data_off = (uint16_t)(front - headers);
+	mbuf->pkt_len = length;
+	mbuf->data_len = (uint16_t)length;
+	frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	/* Each half of a link begins with a MAC; what follows it is written over. */
+	memcpy(half, link, sizeof(half));
+	GW_WIRE_STORE(uint64_t, frame, half[0]);
+	GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, half[1]);
 	gw_wire_store16(frame + 12, gw_encap_ethertype(backend->family));
 	if (backend->family == GW_IPV4)
-		gw_encap_plain_v4(frame + GW_ETH_HEADER, backend, packet, hash);
+		gw_encap_outer_v4(frame + GW_ETH_HEADER, backend, packet, hash);
 	else
-		gw_encap_plain_v6(frame + GW_ETH_HEADER, backend, packet);
+		gw_encap_outer_v6(frame + GW_ETH_HEADER, backend, packet, hash, 0);
 	return true;
 }
 
@@ -192,10 +224,11 @@ static __rte_always_inline void encap_one(
 	const struct gw_live_hop *hop = &engine->hops.live[backend->next_hop];
 	struct gw_link link = gw_link_load(&hop->link);
 	uint32_t mtu;
+	uint64_t hash = 0;
 	bool done;
 
 	if (unlikely(link.flags & GW_LINK_MULTIPATH))
-		link = choose_link(engine, link, result->hash);
+		link = choose_link(engine, link, gw_burst_hash(worker, burst, i));
 	mtu = egress_mtu(engine, backend, hop, &link);
 	if (unlikely(hop->path_mtu))
 		mtu = gw_mtu_lower(mtu, gw_path_mtu_of(hop->path_mtu, worker->now));
@@ -207,9 +240,11 @@ static __rte_always_inline void encap_one(
 		gw_result_drop(result, GW_DROP_NO_NEIGHBOUR);
 		return;
 	}
-	done = likely(gw_encap_plain(backend, &link))
-		       ? write_plain_headers(mbuf, packet, backend, &link, result->hash)
-		       : write_headers(mbuf, packet, backend, &link, result->hash);
+	if (unlikely(gw_encap_wants_hash(backend, packet)))
+		hash = gw_burst_hash(worker, burst, i);
+	done = likely(is_straight(mbuf, backend, &link))
+		       ? write_straight(mbuf, packet, backend, &link, hash)
+		       : write_headers(mbuf, packet, backend, &link, hash);
 	if (unlikely(!done)) {
 		gw_result_drop(result, GW_DROP_NO_HEADROOM);
 		return;

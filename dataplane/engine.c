@@ -3,6 +3,7 @@
 
 #include "fragment.h"
 #include "memory.h"
+#include "service_seen.h"
 
 #include <rte_eal.h>
 #include <rte_malloc.h>
@@ -60,6 +61,7 @@ static void worker_destroy(struct gw_worker *worker)
 	gw_memory_free(worker->backend_traffic, GW_MAX_BACKENDS * sizeof(*worker->backend_traffic));
 	gw_memory_free(worker->service_traffic, GW_MAX_SERVICES * sizeof(*worker->service_traffic));
 	gw_memory_free(worker->scratch, GW_SCRATCH_SIZE);
+	gw_memory_free(worker->service_seen, GW_SERVICE_SEEN_MAX * sizeof(*worker->service_seen));
 	gw_memory_free(worker->hold, sizeof(*worker->hold));
 	if (worker->wake_fd >= 0)
 		close(worker->wake_fd);
@@ -96,10 +98,12 @@ static struct gw_worker *worker_create(
 	worker->service_traffic =
 		gw_memory_alloc(GW_MAX_SERVICES * sizeof(*worker->service_traffic), socket);
 	worker->scratch = gw_memory_alloc(GW_SCRATCH_SIZE, socket);
+	worker->service_seen =
+		gw_memory_alloc(GW_SERVICE_SEEN_MAX * sizeof(*worker->service_seen), socket);
 	worker->hold = gw_memory_alloc(sizeof(*worker->hold), socket);
 	if (worker->wake_fd < 0 || !worker->to_host || !worker->from_host ||
 		!worker->backend_traffic || !worker->service_traffic || !worker->scratch ||
-		!worker->hold) {
+		!worker->service_seen || !worker->hold) {
 		worker_destroy(worker);
 		return NULL;
 	}

@@ -38,7 +38,6 @@ void gw_fragment_first(struct gw_worker *worker, struct gw_burst *burst, uint8_t
 	const struct gw_result *result = &burst->result[i];
 	struct gw_hold *hold = worker->hold;
 	struct gw_fragment_decision decision = {
-		.hash = result->hash,
 		.expires_ns = worker->now_ns + worker->view->fragment_ns,
 		.service = result->service,
 		.backend = result->backend,
@@ -50,6 +49,8 @@ void gw_fragment_first(struct gw_worker *worker, struct gw_burst *burst, uint8_t
 	}
 	if (result->verdict == GW_VERDICT_HOST)
 		decision.service = GW_NONE;
+	else
+		decision.hash = gw_burst_hash(worker, burst, i);
 	gw_fragment_remember(table, &key, &decision);
 	if (hold->count && holds_tag(hold, tag_of(worker, &key)))
 		hold->ready = true;
@@ -76,7 +77,7 @@ static bool follow(
 	result->verdict = GW_VERDICT_TX;
 	result->service = decision.service;
 	result->backend = decision.backend;
-	result->hash = decision.hash;
+	gw_result_hash(result, decision.hash);
 	return true;
 }
 

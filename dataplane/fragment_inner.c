@@ -220,7 +220,7 @@ void gw_fragment_inner(struct gw_worker *worker, struct gw_burst *burst, uint8_t
 		gw_result_drop(result, GW_DROP_TOO_BIG);
 		return;
 	}
-	count = make_pieces(worker, &cut, backend, result->hash, link);
+	count = make_pieces(worker, &cut, backend, gw_burst_hash(worker, burst, i), link);
 	if (!count) {
 		gw_result_drop(result, GW_DROP_FRAG_FULL);
 		return;

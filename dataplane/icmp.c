@@ -64,7 +64,7 @@ static bool choose(struct gw_worker *worker, struct gw_result *result, struct gw
 	uint32_t tracked = find_tracked(worker, key, service->pool);
 
 	gw_flow_key_reduce(key, service->affinity);
-	result->hash = gw_flow_hash(key, view->hash_seed);
+	gw_result_hash(result, gw_flow_hash(key, view->hash_seed));
 	if (tracked != GW_NONE) {
 		result->backend = tracked;
 		result->flow = GW_TRACE_HIT;

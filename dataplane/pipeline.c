@@ -3,9 +3,18 @@
 
 #include "engine.h"
 #include "fragment.h"
+#include "service_seen.h"
 
 #include <rte_ether.h>
 #include <rte_prefetch.h>
+
+#include <string.h>
+
+/* Places in their order. */
+static const uint8_t all_places[GW_BURST_MAX] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+	15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37,
+	38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60,
+	61, 62, 63};
 
 static void burst_begin(
 	struct gw_burst *burst, uint16_t port, struct rte_mbuf **mbufs, uint16_t count)
@@ -14,17 +23,60 @@ static void burst_begin(
 	burst->port = port;
 	burst->miss_count = 0;
 	burst->rare_count = 0;
+	burst->common = 0;
+	memcpy(burst->live, all_places, sizeof(burst->live));
 	for (uint16_t i = 0; i < count; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 		burst->mbuf[i] = mbufs[i];
-		burst->live[i] = (uint8_t)i;
-		burst->result[i] = (struct gw_result){
+	}
+}
+
+/* Nothing is known yet about those that the common stage left. */
+static void begin_long_road(struct gw_burst *burst)
+{
+	for (uint16_t k = 0; k < burst->live_count; k++)
+		burst->result[burst->live[k]] = (struct gw_result){
 			.verdict = GW_VERDICT_HOST,
 			.service = GW_NONE,
 			.backend = GW_NONE,
 			.slot = GW_NONE,
 		};
+}
+
+/* Both roads meet: all that live, in their order. */
+static void join_roads(struct gw_burst *burst)
+{
+	uint64_t live = burst->common;
+	uint16_t count = 0;
+
+	for (uint16_t k = 0; k < burst->live_count; k++)
+		live |= 1ull << burst->live[k];
+	for (; live; live &= live - 1)
+		burst->live[count++] = (uint8_t)__builtin_ctzll(live);
+	burst->live_count = count;
+}
+
+/* Whose the frames are, and for which services. */
+static void find_services(struct gw_worker *worker, struct gw_burst *burst)
+{
+	gw_stage_common(worker, burst);
+	if (likely(!burst->live_count)) {
+		burst->live_count = burst->count;
+		return;
 	}
+	begin_long_road(burst);
+	gw_stage_parse(worker, burst);
+	gw_stage_service(worker, burst);
+	join_roads(burst);
+}
+
+/* Nothing is a service yet. */
+static void all_to_host(struct gw_worker *worker, struct gw_burst *burst)
+{
+	begin_long_road(burst);
+	gw_stage_parse(worker, burst);
+	for (uint16_t k = 0; k < burst->live_count; k++)
+		burst->result[burst->live[k]].verdict = GW_VERDICT_HOST;
 }
 
 /* The host's frame, untouched, to the host thread. */
@@ -107,12 +159,25 @@ void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
 	worker->piece_count = 0;
 }
 
+/* Another snapshot, or the first: what was remembered of the last one is void. */
+static __rte_noinline void meet_view(struct gw_worker *worker, const struct gw_view *view)
+{
+	memset(worker->vip_seen, 0, sizeof(worker->vip_seen));
+	gw_service_seen_forget(worker, view->span_count);
+	gw_key_seed_set(&worker->table_seed, view->hash_seed);
+	gw_key_seed_set(&worker->flow_seed, worker->engine->flows.seed);
+	worker->seen_version = view->version;
+}
+
 void gw_pipeline_enter(struct gw_worker *worker)
 {
 	const struct gw_generation *generation =
 		__atomic_load_n(&worker->engine->generation, __ATOMIC_ACQUIRE);
+	const struct gw_view *view = generation ? generation->view[worker->socket] : NULL;
 
-	worker->view = generation ? generation->view[worker->socket] : NULL;
+	worker->view = view;
+	if (view && unlikely(worker->seen_version != view->version))
+		meet_view(worker, view);
 }
 
 void gw_pipeline_run(
@@ -123,18 +188,15 @@ void gw_pipeline_run(
 	burst_begin(burst, port, mbufs, count);
 	gw_count(&worker->stats.counters.rx, count);
 	gw_pipeline_enter(worker);
-	gw_stage_parse(worker, burst);
-	if (worker->view) {
-		gw_stage_service(worker, burst);
+	if (likely(worker->view != NULL)) {
+		find_services(worker, burst);
 		gw_stage_flow(worker, burst);
 		gw_stage_select(worker, burst);
 		if (unlikely(burst->rare_count))
 			gw_stage_rare(worker, burst);
 		gw_stage_encap(worker, burst);
 	} else {
-		/* Nothing is a service yet. */
-		for (uint16_t k = 0; k < burst->live_count; k++)
-			burst->result[burst->live[k]].verdict = GW_VERDICT_HOST;
+		all_to_host(worker, burst);
 	}
 	gw_burst_finish(worker, burst);
 	if (unlikely(worker->hold->count))

@@ -3,6 +3,7 @@
  * The packet path. A burst of frames goes through a short, fixed list of stages, each in a file of
  * its own and called directly on the whole burst, with prefetches between them:
  *
+ *	common.c   reads the frame that nearly all are, in one go; the rest is left to these two:
  *	parse.c    whose frame is it, and where is it going          -> host, consumed, drop
  *	service.c  service address, transport header, service, hash  -> host, drop
  *	flow.c     tracked flows keep their backend
@@ -27,6 +28,7 @@
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "generation.h"
+#include "key_hash.h"
 #include "next_hop.h"
 #include "port.h"
 
@@ -42,10 +44,11 @@
 
 struct gw_engine;
 struct gw_hold;
+struct gw_service_seen;
 
 /* What became of one packet. */
 struct gw_result {
-	uint64_t hash;	  /* of the key as the affinity sees it; valid once a service matched */
+	uint64_t hash;	  /* of the key as the affinity sees it: gw_burst_hash makes and reads it */
 	uint32_t service; /* GW_NONE: none matched */
 	uint32_t backend; /* global id; GW_NONE: none chosen */
 	uint32_t slot;	  /* table slot; GW_NONE when the table was not asked (a tracked flow) */
@@ -54,6 +57,7 @@ struct gw_result {
 	uint8_t reason;	  /* enum gw_drop when verdict is DROP */
 	uint8_t flow;	  /* enum gw_trace_flow */
 	uint8_t event;	  /* enum gw_flow_event */
+	bool hashed;	  /* `hash` is made */
 	uint16_t piece_first; /* of worker->piece, where the packet leaves in several … */
 	uint16_t piece_count; /* … frames; else 0 */
 };
@@ -65,6 +69,7 @@ struct gw_burst {
 	uint16_t live_count;
 	uint16_t miss_count;
 	uint16_t rare_count;
+	uint64_t common;	    /* places of those that the common stage took, one bit each */
 	uint8_t live[GW_BURST_MAX]; /* places of the packets not yet decided, in order */
 	uint8_t miss[GW_BURST_MAX]; /* of those, the ones the flow table did not settle */
 	uint8_t rare[GW_BURST_MAX]; /* ICMP, fragments of all kinds: for the rare stage, in order */
@@ -133,7 +138,12 @@ struct gw_worker {
 	uint8_t *scratch; /* GW_SCRATCH_SIZE bytes */
 	uint16_t piece_count;
 	struct rte_mbuf *piece[GW_PIECES_MAX]; /* fragment_inner.c */
-	uint64_t vip_seen_version;	       /* of the view that vip_seen points into */
+	uint64_t seen_version;		       /* of the view that what has been seen is of */
+	struct gw_service_seen *service_seen;  /* [GW_SERVICE_SEEN_MAX]; service_seen.h */
+	uint32_t service_seen_mask;
+	uint32_t service_seen_epoch;
+	struct gw_key_seed flow_seed;  /* of the engine's flow table */
+	struct gw_key_seed table_seed; /* of the view */
 	struct gw_vip_seen vip_seen[1 << GW_VIP_SEEN_BITS];
 
 	/* Written by the worker, read by main at any time. */
@@ -156,7 +166,8 @@ void gw_pipeline_enter(struct gw_worker *worker);
 /* Hands each packet of a burst over by its verdict and counts it. */
 void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst);
 
-/* The stages, in this order. */
+/* The stages, in this order; parse and service see only what common leaves. */
+void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst);
 void gw_stage_parse(struct gw_worker *worker, struct gw_burst *burst);
 void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst);
 void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst);
@@ -201,6 +212,25 @@ void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf);
 
 /* Sends what waits; what a queue refuses is freed and counted (tx_full). */
 void gw_tx_flush(struct gw_worker *worker);
+
+/*
+ * The hash of a packet's key as the affinity of its service sees it: what chooses the slot, and
+ * varies by flow in outer headers. Most packets of tracked flows never need it. A service must have
+ * matched, and worker->view be the one that it is of.
+ */
+uint64_t gw_burst_hash_make(struct gw_worker *worker, struct gw_burst *burst, uint8_t i);
+
+static inline uint64_t gw_burst_hash(struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
+{
+	return burst->result[i].hashed ? burst->result[i].hash
+				       : gw_burst_hash_make(worker, burst, i);
+}
+
+static inline void gw_result_hash(struct gw_result *result, uint64_t hash)
+{
+	result->hash = hash;
+	result->hashed = true;
+}
 
 static inline void gw_result_drop(struct gw_result *result, enum gw_drop reason)
 {

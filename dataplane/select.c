@@ -8,8 +8,9 @@
 #include "pipeline.h"
 
 /* First pass: the slot's number, fetched ahead. Drops what has no eligible backend. */
-static void find_slots(const struct gw_view *view, struct gw_burst *burst)
+static void find_slots(struct gw_worker *worker, struct gw_burst *burst)
 {
+	const struct gw_view *view = worker->view;
 	uint16_t kept = 0;
 
 	for (uint16_t k = 0; k < burst->miss_count; k++) {
@@ -21,7 +22,7 @@ static void find_slots(const struct gw_view *view, struct gw_burst *burst)
 			gw_result_drop(result, GW_DROP_NO_BACKEND);
 			continue;
 		}
-		result->slot = (uint32_t)(result->hash % pool->table_size);
+		result->slot = (uint32_t)(gw_burst_hash(worker, burst, i) % pool->table_size);
 		rte_prefetch0(&pool->slot[result->slot]);
 		burst->miss[kept++] = i;
 	}
@@ -111,7 +112,7 @@ void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst)
 
 	if (likely(!burst->miss_count))
 		return;
-	find_slots(view, burst);
+	find_slots(worker, burst);
 	for (uint16_t k = 0; k < burst->miss_count; k++) {
 		uint8_t i = burst->miss[k];
 		struct gw_result *result = &burst->result[i];

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "frame.h"
 #include "pipeline.h"
+#include "service_seen.h"
 #include "unclaimed.h"
 
 #include <rte_hash.h>
@@ -101,10 +102,6 @@ static void find_vips(struct gw_worker *worker, struct gw_burst *burst)
 	uint8_t missed[GW_BURST_MAX];
 	uint16_t count = 0;
 
-	if (unlikely(worker->vip_seen_version != worker->view->version)) {
-		memset(worker->vip_seen, 0, sizeof(worker->vip_seen));
-		worker->vip_seen_version = worker->view->version;
-	}
 	for (uint16_t k = 0; k < burst->live_count; k++) {
 		uint8_t i = burst->live[k];
 		const struct gw_address *address = &burst->packet[i].key.destination;
@@ -143,24 +140,25 @@ static bool parse_transport(struct gw_worker *worker, struct gw_burst *burst, ui
 	return false;
 }
 
-/* The two hashes: where the flow is tracked, and which slot of the table is its own. */
-static void hash_flow(const struct gw_worker *worker, const struct gw_service *service,
-	struct gw_burst *burst, uint8_t i)
+uint64_t gw_burst_hash_make(struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
+{
+	const struct gw_view *view = worker->view;
+	struct gw_result *result = &burst->result[i];
+	struct gw_flow_key key = burst->packet[i].key;
+
+	gw_flow_key_reduce(&key, view->service[result->service].affinity);
+	gw_result_hash(result, gw_flow_hash(&key, view->hash_seed));
+	return result->hash;
+}
+
+/* Where the flow is tracked. */
+static void place_flow(const struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
 {
 	const struct gw_packet *packet = &burst->packet[i];
-	struct gw_result *result = &burst->result[i];
 
 	burst->place[i] = gw_flow_table_place(&worker->engine->flows, &packet->key);
 	gw_flow_prefetch(&worker->engine->flows, burst->place[i]);
-	result->event = gw_flow_event_of(packet->protocol, packet->tcp_flags);
-	if (likely(service->affinity == GW_AFFINITY_5TUPLE)) {
-		result->hash = gw_flow_hash(&packet->key, worker->view->hash_seed);
-	} else {
-		struct gw_flow_key key = packet->key;
-
-		gw_flow_key_reduce(&key, service->affinity);
-		result->hash = gw_flow_hash(&key, worker->view->hash_seed);
-	}
+	burst->result[i].event = gw_flow_event_of(packet->protocol, packet->tcp_flags);
 }
 
 void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst)
@@ -191,7 +189,8 @@ void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst)
 				gw_result_drop(result, GW_DROP_NO_SERVICE);
 			continue;
 		}
-		hash_flow(worker, &view->service[result->service], burst, i);
+		gw_service_seen_put(worker, &packet->key, result->service);
+		place_flow(worker, burst, i);
 		burst->live[kept++] = i;
 	}
 	burst->live_count = kept;

@@ -28,10 +28,10 @@ void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf)
 {
 	struct gw_tx_buffer *buffer = &worker->tx[port];
 
-	buffer->mbuf[buffer->count++] = mbuf;
-	worker->tx_pending |= 1u << port;
 	if (unlikely(buffer->count == GW_BURST_MAX))
 		buffer_send(worker, buffer);
+	buffer->mbuf[buffer->count++] = mbuf;
+	worker->tx_pending |= 1u << port;
 }
 
 void gw_tx_flush(struct gw_worker *worker)

@@ -64,15 +64,24 @@ GW_INLINE uint32_t gw_encap_protocol(
 	return packet->family == GW_IPV4 ? GW_PROTO_IPV4 : GW_PROTO_IPV6;
 }
 
-/* The low 32 bits of the outer source: those that entropy leaves free come from the hash. */
+/* The low 32 bits of the outer source, in the wire's order: those that entropy leaves free come
+ * from the hash. */
 GW_INLINE uint32_t gw_encap_source_low(const struct gw_backend *backend, uint64_t hash)
 {
-	uint32_t low = gw_wire_load32(backend->outer_source.bytes + 12);
+	uint32_t low = GW_WIRE_LOAD(uint32_t, backend->outer_source.bytes + 12);
 
 	if (backend->source_bits)
-		low |= (uint32_t)(hash >> 20) &
-		       (uint32_t)((1ull << (backend->source_bits & 63)) - 1);
+		low |= GW_HTONL((uint32_t)(hash >> 20) &
+				(uint32_t)((1ull << (backend->source_bits & 63)) - 1));
 	return low;
+}
+
+/* True when something in the outer headers depends on the flow's hash. */
+GW_INLINE bool gw_encap_wants_hash(const struct gw_backend *backend, const struct gw_packet *packet)
+{
+	return backend->encap == GW_ENCAP_GUE || backend->source_bits ||
+	       backend->flags & GW_BACKEND_FLOW_LABEL ||
+	       (backend->family == GW_IPV4 && !packet->dont_fragment);
 }
 
 /*
@@ -89,7 +98,7 @@ GW_INLINE bool gw_encap_plain(const struct gw_backend *backend, const struct gw_
 struct gw_outer {
 	uint32_t protocol;
 	uint32_t overhead;
-	uint32_t source; /* low 32 bits of the source address, host order */
+	uint32_t source; /* low 32 bits of the source address, in the wire's order */
 	uint32_t label;	 /* IPv6 */
 };
 
@@ -113,7 +122,7 @@ GW_INLINE struct gw_outer gw_encap_outer_plain(
 	return (struct gw_outer){
 		.protocol = packet->family == GW_IPV4 ? GW_PROTO_IPV4 : GW_PROTO_IPV6,
 		.overhead = overhead,
-		.source = gw_wire_load32(backend->outer_source.bytes + 12),
+		.source = GW_WIRE_LOAD(uint32_t, backend->outer_source.bytes + 12),
 	};
 }
 
@@ -127,21 +136,23 @@ GW_INLINE void gw_encap_ipv4(void *out, const struct gw_backend *backend,
 {
 	uint8_t *to = out;
 	uint32_t id = packet->dont_fragment ? 0 : (packet->ip_id ^ (uint32_t)hash) & 0xffff;
-	uint32_t word0 =
-		0x45000000u | (uint32_t)packet->tos << 16 | (packet->l3_length + outer->overhead);
-	uint32_t word1 = id << 16 | (packet->dont_fragment ? 0x4000u : 0);
-	uint32_t word2 = (uint32_t)GW_OUTER_TTL << 24 | outer->protocol << 16;
-	uint32_t destination = gw_wire_load32(backend->outer_destination.bytes + 12);
-	uint32_t sum = gw_encap_halves(word0) + gw_encap_halves(word1) + gw_encap_halves(word2) +
-		       gw_encap_halves(outer->source) + gw_encap_halves(destination);
+	uint32_t word0 = GW_HTONL(
+		0x45000000u | (uint32_t)packet->tos << 16 | (packet->l3_length + outer->overhead));
+	uint32_t word1 = GW_HTONL(id << 16 | (packet->dont_fragment ? 0x4000u : 0));
+	uint32_t word2 = GW_HTONL((uint32_t)GW_OUTER_TTL << 24 | outer->protocol << 16);
+	uint32_t destination = GW_WIRE_LOAD(uint32_t, backend->outer_destination.bytes + 12);
+	/* Ones' complement sums do not mind the order of bytes (RFC 1071): five words, 35 bits. */
+	uint64_t sum = (uint64_t)word0 + word1 + word2 + outer->source + destination;
 
-	sum = gw_encap_halves(sum);
-	sum = gw_encap_halves(sum);
-	gw_wire_store32(to, word0);
-	gw_wire_store32(to + 4, word1);
-	gw_wire_store32(to + 8, word2 | (~sum & 0xffff));
-	gw_wire_store32(to + 12, outer->source);
-	gw_wire_store32(to + 16, destination);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	GW_WIRE_STORE(uint32_t, to, word0);
+	GW_WIRE_STORE(uint32_t, to + 4, word1);
+	GW_WIRE_STORE(uint32_t, to + 8, word2);
+	GW_WIRE_STORE(uint16_t, to + 10, (uint16_t)~sum);
+	GW_WIRE_STORE(uint32_t, to + 12, outer->source);
+	GW_WIRE_STORE(uint32_t, to + 16, destination);
 }
 
 /* Writes a 40-byte IPv6 header to `out`. Its payload must not exceed 65535 bytes. */
@@ -154,7 +165,7 @@ GW_INLINE void gw_encap_ipv6(void *out, const struct gw_backend *backend,
 	gw_wire_store32(to, 0x60000000u | (uint32_t)packet->tos << 20 | outer->label);
 	gw_wire_store32(to + 4, payload << 16 | outer->protocol << 8 | GW_OUTER_TTL);
 	gw_wire_copy16(to + 8, backend->outer_source.bytes);
-	gw_wire_store32(to + 20, outer->source);
+	GW_WIRE_STORE(uint32_t, to + 20, outer->source);
 	gw_wire_copy16(to + 24, backend->outer_destination.bytes);
 }
 

@@ -109,17 +109,22 @@ GW_INLINE uint32_t gw_flow_scale(uint32_t hash, uint32_t range)
 	return (uint32_t)((uint64_t)hash * range >> 32);
 }
 
-/* `buckets`: how many the table has; even. */
-GW_INLINE struct gw_flow_place gw_flow_place(
-	const struct gw_flow_key *key, uint64_t flow_seed, uint32_t buckets)
+/* The place of a key whose seeded hash is `h`. `buckets`: how many the table has; even. */
+GW_INLINE struct gw_flow_place gw_flow_place_of(uint64_t h, uint8_t protocol, uint32_t buckets)
 {
-	uint64_t h = XXH3_64bits_withSeed(key, sizeof(*key), flow_seed);
 	struct gw_flow_place place;
 
 	place.bucket = gw_flow_scale((uint32_t)h, buckets);
-	place.tag = ((uint32_t)(h >> 32) & ~7u) | (place.bucket & 1) << 2 |
-		    gw_flow_class_of(key->protocol);
+	place.tag =
+		((uint32_t)(h >> 32) & ~7u) | (place.bucket & 1) << 2 | gw_flow_class_of(protocol);
 	return place;
+}
+
+GW_INLINE struct gw_flow_place gw_flow_place(
+	const struct gw_flow_key *key, uint64_t flow_seed, uint32_t buckets)
+{
+	return gw_flow_place_of(
+		XXH3_64bits_withSeed(key, sizeof(*key), flow_seed), key->protocol, buckets);
 }
 
 /* The other candidate bucket, from either of the two (it is its own inverse). */

@@ -193,29 +193,36 @@ GW_INLINE int gw_parse_ipv6(
 	return gw_parse_exthdrs(at, end, packet);
 }
 
-/* A source that no packet from a client can have: group, loopback, unspecified, the service itself.
- */
-GW_INLINE bool gw_parse_source_is_martian(const struct gw_packet *packet)
+/* Sources that no packet from a client can have: loopback, group, unspecified, broadcast. */
+GW_INLINE bool gw_parse_ipv4_is_martian(uint32_t number)
 {
-	const struct gw_address *source = &packet->key.source;
-	uint64_t high = GW_WIRE_LOAD(uint64_t, source->bytes);
-	uint64_t low = GW_WIRE_LOAD(uint64_t, source->bytes + 8);
+	return number >> 24 == 127 || number >> 28 == 0xe || number == 0 || number == 0xffffffffu;
+}
 
-	if (high == GW_WIRE_LOAD(uint64_t, packet->key.destination.bytes) &&
-		low == GW_WIRE_LOAD(uint64_t, packet->key.destination.bytes + 8))
-		return true;
-	if (packet->family == GW_IPV4) {
-		uint32_t number = gw_wire_load32(source->bytes + 12);
-
-		return number >> 24 == 127 || number >> 28 == 0xe || number == 0 ||
-		       number == 0xffffffffu;
-	}
+/* The same for IPv6, and what spells an IPv4 address. */
+GW_INLINE bool gw_parse_ipv6_is_martian(const struct gw_address *source)
+{
 	if (source->bytes[0] == 0xff)
 		return true;
 	if (gw_address_is_ipv4(source))
 		return true;
-	return high == 0 && gw_wire_load32(source->bytes + 8) == 0 &&
-	       gw_wire_load32(source->bytes + 12) <= 1;
+	return GW_WIRE_LOAD(uint64_t, source->bytes) == 0 &&
+	       gw_wire_load32(source->bytes + 8) == 0 && gw_wire_load32(source->bytes + 12) <= 1;
+}
+
+/* One of those, or the service itself. */
+GW_INLINE bool gw_parse_source_is_martian(const struct gw_packet *packet)
+{
+	const struct gw_address *source = &packet->key.source;
+
+	if (GW_WIRE_LOAD(uint64_t, source->bytes) ==
+			GW_WIRE_LOAD(uint64_t, packet->key.destination.bytes) &&
+		GW_WIRE_LOAD(uint64_t, source->bytes + 8) ==
+			GW_WIRE_LOAD(uint64_t, packet->key.destination.bytes + 8))
+		return true;
+	if (packet->family == GW_IPV4)
+		return gw_parse_ipv4_is_martian(gw_wire_load32(source->bytes + 12));
+	return gw_parse_ipv6_is_martian(source);
 }
 
 GW_INLINE bool gw_parse_is_icmp(const struct gw_packet *packet)

@@ -167,6 +167,8 @@ struct gw_result harness_run(
 			memcpy(out, bytes, sent[0]->pkt_len);
 	}
 	rte_pktmbuf_free_bulk(sent, count);
+	if (worker->burst.result[0].service != GW_NONE)
+		gw_burst_hash(worker, &worker->burst, 0);
 	return worker->burst.result[0];
 }
 

@@ -258,6 +258,9 @@ static int run_dpdk(uint64_t index, const uint8_t *frame, size_t length, uint64_
 	worker->now = (uint32_t)(now_ns / 1000000000u);
 	gw_pipeline_run(worker, 0, &mbuf, 1);
 	gw_tx_flush(worker);
+	/* Packets of tracked flows mostly do without. */
+	if (result->service != GW_NONE)
+		gw_burst_hash(worker, &worker->burst, 0);
 	tell(index, result);
 	if (result->verdict != GW_VERDICT_HELD)
 		held_count--;
