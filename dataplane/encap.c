@@ -256,12 +256,6 @@ static __rte_always_inline void encap_one(
 
 void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
 {
-	const struct gw_backend *backend = worker->view->backend;
-
-	for (uint16_t k = 0; k < burst->live_count; k++)
-		rte_prefetch0(
-			&worker->engine->hops
-				 .live[backend[burst->result[burst->live[k]].backend].next_hop]);
 	for (uint16_t k = 0; k < burst->live_count; k++)
 		encap_one(worker, burst, burst->live[k]);
 }

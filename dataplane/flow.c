@@ -53,6 +53,7 @@ static void find_flows(struct gw_worker *worker, struct gw_burst *burst)
 void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst)
 {
 	const struct gw_view *view = worker->view;
+	const struct gw_live_hop *live = worker->engine->hops.live;
 
 	find_flows(worker, burst);
 	burst->miss_count = 0;
@@ -69,6 +70,7 @@ void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst)
 		}
 		result->backend = gw_flow_backend(word);
 		result->flow = GW_TRACE_HIT;
+		rte_prefetch0(&live[view->backend[result->backend].next_hop]);
 		gw_flow_touch(&worker->engine->flows, burst->flow_slot[i], word, result->event,
 			worker->now);
 	}

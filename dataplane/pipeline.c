@@ -104,7 +104,7 @@ static void hand_to_host(struct gw_worker *worker, struct rte_mbuf *mbuf, uint16
 	gw_count(&counters->drops[reason], 1);
 }
 
-static void count_traffic(struct gw_traffic *traffic, uint32_t bytes, uint8_t flow)
+static inline void count_traffic(struct gw_traffic *traffic, uint32_t bytes, uint8_t flow)
 {
 	gw_count(&traffic->packets, 1);
 	gw_count(&traffic->bytes, bytes);
@@ -112,50 +112,64 @@ static void count_traffic(struct gw_traffic *traffic, uint32_t bytes, uint8_t fl
 		gw_count(&traffic->flows_new, 1);
 }
 
+/* All that does not leave as one frame to a backend. */
+static __rte_noinline void finish_other(
+	struct gw_worker *worker, struct gw_burst *burst, uint16_t i)
+{
+	struct gw_counters *counters = &worker->stats.counters;
+	struct gw_result *result = &burst->result[i];
+	struct rte_mbuf *mbuf = burst->mbuf[i];
+
+	switch ((enum gw_verdict)result->verdict) {
+	case GW_VERDICT_TX:
+		gw_fragment_push(worker, result, mbuf);
+		break;
+	case GW_VERDICT_REPLY:
+		gw_count(&counters->replied, 1);
+		gw_tx_push(worker, result->egress, mbuf);
+		break;
+	case GW_VERDICT_HOST:
+		hand_to_host(worker, mbuf, burst->port, result, counters);
+		break;
+	case GW_VERDICT_CONSUMED:
+		gw_count(&counters->consumed, 1);
+		rte_pktmbuf_free(mbuf);
+		break;
+	case GW_VERDICT_HELD:
+		/* Whoever holds it has it. */
+		gw_count(&counters->held, 1);
+		break;
+	case GW_VERDICT_DROP:
+		gw_count(&counters->drops[result->reason], 1);
+		rte_pktmbuf_free(mbuf);
+		break;
+	}
+}
+
 /* Every packet of the burst goes where its verdict says, and raises one counter. */
 void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
 {
-	struct gw_counters *counters = &worker->stats.counters;
+	struct gw_traffic *backends = worker->backend_traffic, *services = worker->service_traffic;
+	uint16_t count = burst->count;
 	uint64_t sent = 0;
 
-	for (uint16_t i = 0; i < burst->count; i++) {
-		struct gw_result *result = &burst->result[i];
-		struct rte_mbuf *mbuf = burst->mbuf[i];
+	for (uint16_t i = 0; i < count; i++) {
+		const struct gw_result *result = &burst->result[i];
+		bool to_backend = result->verdict == GW_VERDICT_TX;
 
-		switch ((enum gw_verdict)result->verdict) {
-		case GW_VERDICT_TX:
+		if (likely(to_backend)) {
+			uint32_t bytes = burst->packet[i].l3_length;
+
 			sent++;
-			count_traffic(&worker->backend_traffic[result->backend],
-				burst->packet[i].l3_length, result->flow);
-			count_traffic(&worker->service_traffic[result->service],
-				burst->packet[i].l3_length, result->flow);
-			if (unlikely(result->piece_count))
-				gw_fragment_push(worker, result, mbuf);
-			else
-				gw_tx_push(worker, result->egress, mbuf);
-			break;
-		case GW_VERDICT_REPLY:
-			gw_count(&counters->replied, 1);
-			gw_tx_push(worker, result->egress, mbuf);
-			break;
-		case GW_VERDICT_HOST:
-			hand_to_host(worker, mbuf, burst->port, result, counters);
-			break;
-		case GW_VERDICT_CONSUMED:
-			gw_count(&counters->consumed, 1);
-			rte_pktmbuf_free(mbuf);
-			break;
-		case GW_VERDICT_HELD:
-			/* Whoever holds it has it. */
-			gw_count(&counters->held, 1);
-			break;
-		case GW_VERDICT_DROP:
-			gw_count(&counters->drops[result->reason], 1);
-			rte_pktmbuf_free(mbuf);
-			break;
+			count_traffic(&backends[result->backend], bytes, result->flow);
+			count_traffic(&services[result->service], bytes, result->flow);
 		}
+		if (likely(to_backend && !result->piece_count))
+			gw_tx_push(worker, result->egress, burst->mbuf[i]);
+		else
+			finish_other(worker, burst, i);
 	}
-	gw_count(&counters->tx, sent);
+	gw_count(&worker->stats.counters.tx, sent);
 	worker->piece_count = 0;
 }
 

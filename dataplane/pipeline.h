@@ -207,8 +207,19 @@ void gw_fragment_push(
 bool gw_encap_frame(struct rte_mbuf *mbuf, const struct gw_packet *packet,
 	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link);
 
-/* Queues a frame on a port; sends the buffer when it is full. Takes the mbuf. */
-void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf);
+/* Sends what a buffer holds. */
+void gw_tx_send(struct gw_worker *worker, struct gw_tx_buffer *buffer);
+
+/* Queues a frame on a port; sends those before it when the buffer is full. Takes the mbuf. */
+static inline void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf)
+{
+	struct gw_tx_buffer *buffer = &worker->tx[port];
+
+	if (unlikely(buffer->count == GW_BURST_MAX))
+		gw_tx_send(worker, buffer);
+	buffer->mbuf[buffer->count++] = mbuf;
+	worker->tx_pending |= 1u << port;
+}
 
 /* Sends what waits; what a queue refuses is freed and counted (tx_full). */
 void gw_tx_flush(struct gw_worker *worker);

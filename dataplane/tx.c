@@ -4,7 +4,7 @@
 
 #include <rte_ethdev.h>
 
-static void buffer_send(struct gw_worker *worker, struct gw_tx_buffer *buffer)
+void gw_tx_send(struct gw_worker *worker, struct gw_tx_buffer *buffer)
 {
 	uint16_t sent =
 		rte_eth_tx_burst(buffer->ethdev, buffer->queue, buffer->mbuf, buffer->count);
@@ -24,16 +24,6 @@ static void buffer_send(struct gw_worker *worker, struct gw_tx_buffer *buffer)
 	buffer->count = 0;
 }
 
-void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rte_mbuf *mbuf)
-{
-	struct gw_tx_buffer *buffer = &worker->tx[port];
-
-	if (unlikely(buffer->count == GW_BURST_MAX))
-		buffer_send(worker, buffer);
-	buffer->mbuf[buffer->count++] = mbuf;
-	worker->tx_pending |= 1u << port;
-}
-
 void gw_tx_flush(struct gw_worker *worker)
 {
 	while (worker->tx_pending) {
@@ -41,6 +31,6 @@ void gw_tx_flush(struct gw_worker *worker)
 
 		worker->tx_pending &= worker->tx_pending - 1;
 		if (worker->tx[port].count)
-			buffer_send(worker, &worker->tx[port]);
+			gw_tx_send(worker, &worker->tx[port]);
 	}
 }

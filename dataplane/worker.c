@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RX_BURST	  32
+#define RX_BURST	  GW_BURST_MAX
 #define IDLE_POLLS	  128
 #define NAPS_BRIEF	  8
 #define NAP_BRIEF_US	  10
