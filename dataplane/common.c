@@ -10,35 +10,31 @@
 #include "pipeline.h"
 #include "service_seen.h"
 
-/* One segment that nobody else holds: two adjacent fields of the mbuf, read at once. */
-static inline bool is_plain(const struct rte_mbuf *mbuf)
+/* What the stage reads of a worker for each packet, once a burst. */
+struct common_scope {
+	struct gw_common_link link;
+	struct gw_key_seed seed;
+	const struct gw_flow_bucket *bucket;
+	const struct gw_service_seen *seen;
+	uint32_t buckets;
+	uint32_t seen_mask;
+	uint32_t seen_epoch;
+};
+
+/* A common packet, whose record is filled: its service and its flow's place. */
+static __rte_always_inline bool take(const struct common_scope *scope, struct gw_burst *burst,
+	uint16_t i, const uint64_t key[GW_KEY_WORDS])
 {
-	_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2,
-		"refcnt and nb_segs are one word");
+	const struct gw_packet *packet = &burst->packet[i];
+	uint32_t service = gw_service_seen_find(scope->seen, scope->seen_mask, scope->seen_epoch,
+		&key[2], (uint32_t)(key[4] >> 16));
+	struct gw_flow_place place;
 
-	return GW_WIRE_LOAD(uint32_t, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, refcnt)) ==
-	       0x00010001;
-}
-
-static inline bool take(struct gw_worker *worker, const struct gw_common_link *link,
-	struct gw_burst *burst, uint16_t i)
-{
-	const struct gw_flow_table *flows = &worker->engine->flows;
-	const struct rte_mbuf *mbuf = burst->mbuf[i];
-	struct gw_packet *packet = &burst->packet[i];
-	uint64_t key[GW_KEY_WORDS];
-	uint32_t service;
-
-	if (unlikely(!is_plain(mbuf) ||
-		     !gw_common_read(link, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len,
-			     packet, key)))
-		return false;
-	service = gw_service_seen_find(worker, &key[2], (uint32_t)(key[4] >> 16));
 	if (unlikely(service == GW_NONE))
 		return false;
-	burst->place[i] = gw_flow_place_of(
-		gw_key_hash(&worker->flow_seed, key), packet->protocol, flows->buckets);
-	gw_flow_prefetch(flows, burst->place[i]);
+	place = gw_flow_place_of(gw_key_hash(&scope->seed, key), packet->protocol, scope->buckets);
+	rte_prefetch0(&scope->bucket[place.bucket]);
+	burst->place[i] = place;
 	burst->result[i] = (struct gw_result){
 		.verdict = GW_VERDICT_TX,
 		.service = service,
@@ -49,14 +45,45 @@ static inline bool take(struct gw_worker *worker, const struct gw_common_link *l
 	return true;
 }
 
+/* One road a family: what one of them knows of the key folds away. */
+static __rte_always_inline bool read_one(
+	const struct common_scope *scope, struct gw_burst *burst, uint16_t i)
+{
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint32_t length = mbuf->data_len;
+	uint64_t key[GW_KEY_WORDS];
+	uint8_t family;
+
+	if (unlikely(!gw_mbuf_is_plain(mbuf)))
+		return false;
+	family = gw_common_kind(&scope->link, frame, length);
+	if (family == GW_IPV4)
+		return gw_common_ipv4(frame, length, &burst->packet[i], key) &&
+		       take(scope, burst, i, key);
+	if (family == GW_IPV6)
+		return gw_common_ipv6(frame, length, &burst->packet[i], key) &&
+		       take(scope, burst, i, key);
+	return false;
+}
+
 void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
 {
-	const struct gw_common_link link = gw_common_link(&worker->engine->port[burst->port]);
+	const struct gw_engine *engine = worker->engine;
+	const struct common_scope scope = {
+		.link = gw_common_link(&engine->port[burst->port]),
+		.seed = worker->flow_seed,
+		.bucket = engine->flows.bucket,
+		.buckets = engine->flows.buckets,
+		.seen = worker->service_seen,
+		.seen_mask = worker->service_seen_mask,
+		.seen_epoch = worker->service_seen_epoch,
+	};
+	uint16_t count = burst->count, left = 0;
 	uint64_t common = 0;
-	uint16_t left = 0;
 
-	for (uint16_t i = 0; i < burst->count; i++) {
-		if (likely(take(worker, &link, burst, i)))
+	for (uint16_t i = 0; i < count; i++) {
+		if (likely(read_one(&scope, burst, i)))
 			common |= 1ull << i;
 		else
 			burst->live[left++] = (uint8_t)i;

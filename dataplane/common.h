@@ -25,6 +25,9 @@
 #include "key_hash.h"
 #include "port.h"
 
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+
 #define GW_COMMON_L3 GW_ETH_HEADER
 
 /* What the link layer of a common frame looks like on one port, as words in memory's order. */
@@ -48,21 +51,31 @@ static inline struct gw_common_link gw_common_link(const struct gw_port *port)
 }
 
 /* The transport header at `l4`, where `room` bytes of the IP packet are left, all of them there. */
-static inline bool gw_common_transport(
+static __rte_always_inline bool gw_common_transport(
 	const uint8_t *l4, uint32_t room, uint32_t protocol, uint8_t *tcp_flags)
 {
-	uint32_t header;
-
-	if (protocol != GW_PROTO_TCP)
+	if (unlikely(protocol != GW_PROTO_TCP))
 		return protocol == GW_PROTO_UDP && room >= GW_UDP_HEADER;
-	if (room < GW_TCP_HEADER)
+	if (unlikely(room < GW_TCP_HEADER))
 		return false;
-	header = (l4[12] >> 4) * 4u;
 	*tcp_flags = l4[13];
-	return header >= GW_TCP_HEADER && header <= room;
+	/* The header's length in words: at least 5, and not more than there is room for. */
+	return (l4[12] >> 4) - GW_TCP_HEADER / 4u <= (room - GW_TCP_HEADER) / 4;
 }
 
-static inline bool gw_common_ipv4(
+/*
+ * The key's words, from registers. Not as a copy of them all, which would be read back from the
+ * stack in wider pieces than it was written in, and wait for that.
+ */
+static __rte_always_inline void gw_common_key(
+	struct gw_packet *packet, const uint64_t key[GW_KEY_WORDS])
+{
+#pragma GCC unroll 5
+	for (int n = 0; n < GW_KEY_WORDS; n++)
+		GW_WIRE_STORE(uint64_t, (uint8_t *)&packet->key + 8 * n, key[n]);
+}
+
+static __rte_always_inline bool gw_common_ipv4(
 	const uint8_t *frame, uint32_t length, struct gw_packet *packet, uint64_t key[GW_KEY_WORDS])
 {
 	const uint8_t *ip = frame + GW_COMMON_L3, *l4 = ip + GW_IPV4_HEADER;
@@ -71,16 +84,17 @@ static inline bool gw_common_ipv4(
 	uint32_t total = gw_wire_load16(ip + 2), fragment = gw_wire_load16(ip + 6);
 	uint8_t protocol = ip[9], tcp_flags = 0;
 
-	if (fragment & (GW_IPV4_MF | GW_IPV4_OFFSET) || GW_COMMON_L3 + total > length ||
-		total < GW_IPV4_HEADER ||
+	if (unlikely(fragment & (GW_IPV4_MF | GW_IPV4_OFFSET)) ||
+		unlikely(GW_COMMON_L3 + total > length) || unlikely(total < GW_IPV4_HEADER) ||
 		!gw_common_transport(l4, total - GW_IPV4_HEADER, protocol, &tcp_flags) ||
-		gw_parse_ipv4_is_martian(GW_NTOHL(source)) || source == destination)
+		unlikely(gw_parse_ipv4_is_martian(GW_NTOHL(source))) ||
+		unlikely(source == destination))
 		return false;
 	key[0] = key[2] = 0;
 	key[1] = 0xffff0000 | (uint64_t)source << 32;
 	key[3] = 0xffff0000 | (uint64_t)destination << 32;
 	key[4] = GW_WIRE_LOAD(uint32_t, l4) | (uint64_t)protocol << 32;
-	__builtin_memcpy(&packet->key, key, sizeof(packet->key));
+	gw_common_key(packet, key);
 	packet->l3_offset = GW_COMMON_L3;
 	packet->l4_offset = GW_COMMON_L3 + GW_IPV4_HEADER;
 	packet->l3_length = total;
@@ -98,7 +112,7 @@ static inline bool gw_common_ipv4(
 	return true;
 }
 
-static inline bool gw_common_ipv6(
+static __rte_always_inline bool gw_common_ipv6(
 	const uint8_t *frame, uint32_t length, struct gw_packet *packet, uint64_t key[GW_KEY_WORDS])
 {
 	const uint8_t *ip = frame + GW_COMMON_L3, *l4 = ip + GW_IPV6_HEADER;
@@ -107,15 +121,17 @@ static inline bool gw_common_ipv6(
 	uint32_t payload = gw_wire_load16(ip + 4);
 	uint8_t protocol = ip[6], tcp_flags = 0;
 
-	if (GW_COMMON_L3 + GW_IPV6_HEADER + payload > length ||
+	if (unlikely(GW_COMMON_L3 + GW_IPV6_HEADER + payload > length) ||
 		!gw_common_transport(l4, payload, protocol, &tcp_flags))
 		return false;
-	__builtin_memcpy(key, source, 2 * sizeof(*source));
+#pragma GCC unroll 4
+	for (int n = 0; n < 4; n++)
+		key[n] = GW_WIRE_LOAD(uint64_t, source->bytes + 8 * n);
 	if (gw_parse_ipv6_is_martian(source) || gw_address_is_ipv4(destination) ||
 		(key[0] == key[2] && key[1] == key[3]))
 		return false;
 	key[4] = GW_WIRE_LOAD(uint32_t, l4) | (uint64_t)protocol << 32;
-	__builtin_memcpy(&packet->key, key, sizeof(packet->key));
+	gw_common_key(packet, key);
 	packet->l3_offset = GW_COMMON_L3;
 	packet->l4_offset = GW_COMMON_L3 + GW_IPV6_HEADER;
 	packet->l3_length = GW_IPV6_HEADER + payload;
@@ -133,25 +149,35 @@ static inline bool gw_common_ipv6(
 	return true;
 }
 
+/* What kind of frame it may be, by its MACs and the first bytes behind them: a family, or 0. */
+static __rte_always_inline uint8_t gw_common_kind(
+	const struct gw_common_link *link, const uint8_t *frame, uint32_t length)
+{
+	uint32_t kind;
+
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ ||
+		unlikely(length < GW_COMMON_L3 + GW_IPV4_HEADER + GW_UDP_HEADER) ||
+		unlikely((GW_WIRE_LOAD(uint64_t, frame) & link->mask) != link->mac) ||
+		unlikely((GW_WIRE_LOAD(uint64_t, frame + 6) & GW_COMMON_MAC) == link->self))
+		return 0;
+	kind = GW_WIRE_LOAD(uint32_t, frame + 12);
+	if ((kind & 0xffffff) == 0x450008) /* type 0x0800, first byte 0x45 */
+		return GW_IPV4;
+	if ((kind & 0xf0ffff) == 0x60dd86 && length >= GW_COMMON_L3 + GW_IPV6_HEADER)
+		return GW_IPV6;
+	return 0;
+}
+
 /*
  * True when the frame, `length` bytes in one piece, is a common one; *packet is then what the whole
- * parser would have made of it, and `key` its key as words.
+ * parser would have made of it, and `key` its key as words. For tests: the stage calls the parts.
  */
 static inline bool gw_common_read(const struct gw_common_link *link, const uint8_t *frame,
 	uint32_t length, struct gw_packet *packet, uint64_t key[GW_KEY_WORDS])
 {
-	uint64_t kind;
+	uint8_t family = gw_common_kind(link, frame, length);
 
-	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ ||
-		length < GW_COMMON_L3 + GW_IPV4_HEADER + GW_UDP_HEADER)
-		return false;
-	if ((GW_WIRE_LOAD(uint64_t, frame) & link->mask) != link->mac ||
-		(GW_WIRE_LOAD(uint64_t, frame + 6) & GW_COMMON_MAC) == link->self)
-		return false;
-	kind = GW_WIRE_LOAD(uint32_t, frame + 12) & 0xffffff;
-	if (kind == 0x450008)
-		return gw_common_ipv4(frame, length, packet, key);
-	if ((kind & 0xf0ffff) == 0x60dd86 && length >= GW_COMMON_L3 + GW_IPV6_HEADER)
-		return gw_common_ipv6(frame, length, packet, key);
-	return false;
+	return family == GW_IPV4   ? gw_common_ipv4(frame, length, packet, key)
+	       : family == GW_IPV6 ? gw_common_ipv6(frame, length, packet, key)
+				   : false;
 }

@@ -125,56 +125,6 @@ static __rte_noinline bool write_headers(struct rte_mbuf *mbuf, const struct gw_
 	return true;
 }
 
-/*
- * One segment that nobody else holds, so that lengths are this mbuf's own and its bytes ours to
- * write: two adjacent fields, read at once.
- */
-static inline bool is_plain(const struct rte_mbuf *mbuf)
-{
-	_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2,
-		"refcnt and nb_segs are one word");
-
-	return GW_WIRE_LOAD(uint32_t, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, refcnt)) ==
-	       0x00010001;
-}
-
-/* What write_straight can write: one way without a tag, a tunnel, no sum over the inner packet. */
-static inline bool is_straight(
-	const struct rte_mbuf *mbuf, const struct gw_backend *backend, const struct gw_link *link)
-{
-	return is_plain(mbuf) && link->flags == GW_LINK_RESOLVED && backend->encap != GW_ENCAP_L2 &&
-	       !gw_encap_wants_sum(backend);
-}
-
-/* The same frame as write_headers makes, without its detours. */
-static __rte_always_inline bool write_straight(struct rte_mbuf *mbuf,
-	const struct gw_packet *packet, const struct gw_backend *backend,
-	const struct gw_link *link, uint64_t hash)
-{
-	uint32_t headers = GW_ETH_HEADER + backend->overhead;
-	uint32_t front = mbuf->data_off + packet->l3_offset;
-	uint32_t length = headers + packet->l3_length;
-	uint8_t *frame;
-	uint64_t half[2];
-
-	if (unlikely(front < headers))
-		return false;
-	mbuf->data_off = (uint16_t)(front - headers);
-	mbuf->pkt_len = length;
-	mbuf->data_len = (uint16_t)length;
-	frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	/* Each half of a link begins with a MAC; what follows it is written over. */
-	memcpy(half, link, sizeof(half));
-	GW_WIRE_STORE(uint64_t, frame, half[0]);
-	GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, half[1]);
-	gw_wire_store16(frame + 12, gw_encap_ethertype(backend->family));
-	if (backend->family == GW_IPV4)
-		gw_encap_outer_v4(frame + GW_ETH_HEADER, backend, packet, hash);
-	else
-		gw_encap_outer_v6(frame + GW_ETH_HEADER, backend, packet, hash, 0);
-	return true;
-}
-
 bool gw_encap_frame(struct rte_mbuf *mbuf, const struct gw_packet *packet,
 	const struct gw_backend *backend, uint64_t hash, const struct gw_link *link)
 {
@@ -212,9 +162,8 @@ static __rte_noinline struct gw_link choose_link(
 	return gw_link_load(&engine->hops.paths[record].link[gw_paths_bucket(hash)]);
 }
 
-/* The verdict of one packet, and its frame as it leaves. The order of the drops is XDP's too. */
-static __rte_always_inline void encap_one(
-	struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
+/* What is not common (encap_one). The order of the drops is XDP's too. */
+static __rte_noinline void encap_other(struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
 {
 	const struct gw_engine *engine = worker->engine;
 	const struct gw_packet *packet = &burst->packet[i];
@@ -223,29 +172,23 @@ static __rte_always_inline void encap_one(
 	const struct gw_backend *backend = &worker->view->backend[result->backend];
 	const struct gw_live_hop *hop = &engine->hops.live[backend->next_hop];
 	struct gw_link link = gw_link_load(&hop->link);
+	uint64_t hash = gw_burst_hash(worker, burst, i);
 	uint32_t mtu;
-	uint64_t hash = 0;
-	bool done;
 
-	if (unlikely(link.flags & GW_LINK_MULTIPATH))
-		link = choose_link(engine, link, gw_burst_hash(worker, burst, i));
+	if (link.flags & GW_LINK_MULTIPATH)
+		link = choose_link(engine, link, hash);
 	mtu = egress_mtu(engine, backend, hop, &link);
-	if (unlikely(hop->path_mtu))
+	if (hop->path_mtu)
 		mtu = gw_mtu_lower(mtu, gw_path_mtu_of(hop->path_mtu, worker->now));
-	if (unlikely(gw_encap_too_big(packet, backend, mtu))) {
+	if (gw_encap_too_big(packet, backend, mtu)) {
 		handle_too_big(worker, burst, i, &link, mtu ? mtu : GW_DEFAULT_MTU);
 		return;
 	}
-	if (unlikely(!is_usable(engine, &link))) {
+	if (!is_usable(engine, &link)) {
 		gw_result_drop(result, GW_DROP_NO_NEIGHBOUR);
 		return;
 	}
-	if (unlikely(gw_encap_wants_hash(backend, packet)))
-		hash = gw_burst_hash(worker, burst, i);
-	done = likely(is_straight(mbuf, backend, &link))
-		       ? write_straight(mbuf, packet, backend, &link, hash)
-		       : write_headers(mbuf, packet, backend, &link, hash);
-	if (unlikely(!done)) {
+	if (!write_headers(mbuf, packet, backend, &link, hash)) {
 		gw_result_drop(result, GW_DROP_NO_HEADROOM);
 		return;
 	}
@@ -254,8 +197,131 @@ static __rte_always_inline void encap_one(
 	result->egress = link.port;
 }
 
+/* What the stage reads of a worker for each packet, once a burst. */
+struct encap_scope {
+	const struct gw_backend *backend;
+	const struct gw_live_hop *live;
+	uint32_t fits[GW_PORTS_MAX]; /* size that a port surely takes; 0: there is no such port */
+};
+
+/* The 16 bits behind a link's MAC: the port, or the flags. */
+static inline uint16_t link_tail(uint64_t half)
+{
+	return (uint16_t)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? half >> 48 : half);
+}
+
+/* The part of a backend's record that says how its packets leave; eight bytes, read at once. */
+static __rte_always_inline uint64_t backend_kind(const struct gw_backend *backend)
+{
+	_Static_assert(offsetof(struct gw_backend, state) == 8 &&
+			       offsetof(struct gw_backend, outer_source) == 16,
+		"the kind is the record's second word");
+
+	return GW_WIRE_LOAD(
+		uint64_t, (const uint8_t *)backend + offsetof(struct gw_backend, state));
+}
+
+/* Of that, what decides: nothing varies by flow but GUE's port, nothing is summed. */
+#define KIND_MASK                                                                                  \
+	backend_kind(&(const struct gw_backend){.encap = 0xff,                                     \
+		.family = 0xff,                                                                    \
+		.flags = GW_BACKEND_FLOW_LABEL,                                                    \
+		.source_bits = 0xff,                                                               \
+		.overhead = 0xff})
+#define KIND(mode, ip, bytes)                                                                      \
+	backend_kind(&(const struct gw_backend){.encap = mode, .family = ip, .overhead = bytes})
+
+/* The outer headers of a kind whose parts are constants here. */
+static __rte_always_inline void write_outer(uint8_t *out, const struct gw_backend *backend,
+	const struct gw_packet *packet, uint64_t hash, uint8_t mode, uint8_t family,
+	uint32_t overhead)
+{
+	uint32_t ip = family == GW_IPV4 ? GW_IPV4_HEADER : GW_IPV6_HEADER;
+	struct gw_outer outer = gw_encap_outer_plain(backend, packet, overhead);
+
+	if (mode == GW_ENCAP_GUE)
+		outer.protocol = GW_PROTO_UDP;
+	if (family == GW_IPV4)
+		gw_encap_ipv4(out, backend, packet, hash, &outer);
+	else
+		gw_encap_ipv6(out, backend, packet, &outer);
+	if (mode == GW_ENCAP_GUE)
+		gw_encap_gue(out + ip, out, backend, packet, hash, 0);
+}
+
+/*
+ * The common packet: one segment that is ours to write, one resolved way without a tag, a size that
+ * each of the MTUs alone allows, to a backend of the kind of the last three arguments, which are
+ * constants. It leaves as encap_other would make it leave, in a straight line: what may be read is
+ * read before anything is written. False: nothing was changed.
+ */
+static __rte_always_inline bool encap_straight(struct gw_worker *worker, struct gw_burst *burst,
+	const struct encap_scope *scope, uint8_t i, uint8_t mode, uint8_t family, uint32_t overhead)
+{
+	struct gw_result *result = &burst->result[i];
+	const struct gw_packet *packet = &burst->packet[i];
+	const struct gw_backend *backend = &scope->backend[result->backend];
+	const struct gw_live_hop *hop = &scope->live[backend->next_hop];
+	struct rte_mbuf *mbuf = burst->mbuf[i];
+	uint64_t first = *(const volatile uint64_t *)&hop->link;
+	uint64_t second = *((const volatile uint64_t *)&hop->link + 1), hash = 0;
+	uint32_t size = packet->l3_length + overhead, headers = GW_ETH_HEADER + overhead;
+	uint32_t front = (uint32_t)mbuf->data_off + packet->l3_offset;
+	uint16_t port = link_tail(first);
+	uint8_t *frame;
+
+	if (unlikely(link_tail(second) != GW_LINK_RESOLVED) || unlikely(port >= GW_PORTS_MAX) ||
+		unlikely(size > scope->fits[port]) || unlikely(size - 1 > hop->mtu - 1) ||
+		unlikely(size - 1 > backend->mtu - 1u) || unlikely(hop->path_mtu) ||
+		unlikely(!gw_mbuf_is_plain(mbuf)) || unlikely(front < headers) ||
+		(mode == GW_ENCAP_GUE && unlikely(gw_encap_wants_sum(backend))))
+		return false;
+	if (mode == GW_ENCAP_GUE || (family == GW_IPV4 && unlikely(!packet->dont_fragment)))
+		hash = gw_burst_hash(worker, burst, i);
+	frame = (uint8_t *)mbuf->buf_addr + front - headers;
+	write_outer(frame + GW_ETH_HEADER, backend, packet, hash, mode, family, overhead);
+	/* Each half of a link begins with a MAC; what follows it is written over. */
+	GW_WIRE_STORE(uint64_t, frame, first);
+	GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, second);
+	gw_wire_store16(frame + 12, gw_encap_ethertype(family));
+	mbuf->data_off = (uint16_t)(front - headers);
+	mbuf->pkt_len = size + GW_ETH_HEADER;
+	mbuf->data_len = (uint16_t)(size + GW_ETH_HEADER);
+	clear_offloads(mbuf);
+	result->verdict = GW_VERDICT_TX;
+	result->egress = port;
+	return true;
+}
+
+/* By the kind of the packet's backend; most pools have one only. */
+static __rte_always_inline bool encap_one(struct gw_worker *worker, struct gw_burst *burst,
+	const struct encap_scope *scope, uint8_t i)
+{
+	uint64_t kind = backend_kind(&scope->backend[burst->result[i].backend]) & KIND_MASK;
+
+	if (kind == KIND(GW_ENCAP_IPIP, GW_IPV4, 20))
+		return encap_straight(worker, burst, scope, i, GW_ENCAP_IPIP, GW_IPV4, 20);
+	if (kind == KIND(GW_ENCAP_IPIP, GW_IPV6, 40))
+		return encap_straight(worker, burst, scope, i, GW_ENCAP_IPIP, GW_IPV6, 40);
+	if (kind == KIND(GW_ENCAP_GUE, GW_IPV4, 28))
+		return encap_straight(worker, burst, scope, i, GW_ENCAP_GUE, GW_IPV4, 28);
+	if (kind == KIND(GW_ENCAP_GUE, GW_IPV6, 48))
+		return encap_straight(worker, burst, scope, i, GW_ENCAP_GUE, GW_IPV6, 48);
+	return false;
+}
+
 void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
 {
-	for (uint16_t k = 0; k < burst->live_count; k++)
-		encap_one(worker, burst, burst->live[k]);
+	const struct gw_engine *engine = worker->engine;
+	struct encap_scope scope = {.backend = worker->view->backend, .live = engine->hops.live};
+	uint16_t count = burst->live_count;
+
+	for (uint16_t port = 0; port < engine->port_count; port++) {
+		scope.fits[port] = engine->port[port].mtu;
+		if (!scope.fits[port])
+			scope.fits[port] = GW_DEFAULT_MTU;
+	}
+	for (uint16_t k = 0; k < count; k++)
+		if (unlikely(!encap_one(worker, burst, &scope, burst->live[k])))
+			encap_other(worker, burst, burst->live[k]);
 }

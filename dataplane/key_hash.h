@@ -11,6 +11,8 @@
 
 #include "abi/key.h"
 
+#include <rte_common.h>
+
 /* The key as five words in the machine's order, which must be little-endian. */
 #define GW_KEY_WORDS 5
 
@@ -33,7 +35,8 @@ static inline void gw_key_seed_set(struct gw_key_seed *out, uint64_t seed)
 	}
 }
 
-static inline uint64_t gw_key_mix(const uint64_t secret[2], uint64_t first, uint64_t second)
+static __rte_always_inline uint64_t gw_key_mix(
+	const uint64_t secret[2], uint64_t first, uint64_t second)
 {
 	unsigned __int128 product = (unsigned __int128)(first ^ secret[0]) * (second ^ secret[1]);
 
@@ -41,7 +44,8 @@ static inline uint64_t gw_key_mix(const uint64_t secret[2], uint64_t first, uint
 }
 
 /* XXH3_64bits_withSeed(key, 40, seed->seed). */
-static inline uint64_t gw_key_hash(const struct gw_key_seed *seed, const uint64_t key[GW_KEY_WORDS])
+static __rte_always_inline uint64_t gw_key_hash(
+	const struct gw_key_seed *seed, const uint64_t key[GW_KEY_WORDS])
 {
 	uint64_t h = sizeof(struct gw_flow_key) * 0x9e3779b185ebca87;
 

@@ -104,12 +104,10 @@ static void hand_to_host(struct gw_worker *worker, struct rte_mbuf *mbuf, uint16
 	gw_count(&counters->drops[reason], 1);
 }
 
-static inline void count_traffic(struct gw_traffic *traffic, uint32_t bytes, uint8_t flow)
+static __rte_always_inline void count_traffic(struct gw_traffic *traffic, uint32_t bytes)
 {
 	gw_count(&traffic->packets, 1);
 	gw_count(&traffic->bytes, bytes);
-	if (unlikely(flow == GW_TRACE_NEW))
-		gw_count(&traffic->flows_new, 1);
 }
 
 /* All that does not leave as one frame to a backend. */
@@ -161,8 +159,12 @@ void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
 			uint32_t bytes = burst->packet[i].l3_length;
 
 			sent++;
-			count_traffic(&backends[result->backend], bytes, result->flow);
-			count_traffic(&services[result->service], bytes, result->flow);
+			count_traffic(&backends[result->backend], bytes);
+			count_traffic(&services[result->service], bytes);
+			if (unlikely(result->flow == GW_TRACE_NEW)) {
+				gw_count(&backends[result->backend].flows_new, 1);
+				gw_count(&services[result->service].flows_new, 1);
+			}
 		}
 		if (likely(to_backend && !result->piece_count))
 			gw_tx_push(worker, result->egress, burst->mbuf[i]);

@@ -225,6 +225,19 @@ static inline void gw_tx_push(struct gw_worker *worker, uint16_t port, struct rt
 void gw_tx_flush(struct gw_worker *worker);
 
 /*
+ * One segment that nobody else holds: its lengths are the frame's, its bytes ours to write. Two
+ * adjacent fields of the mbuf, read at once.
+ */
+static inline bool gw_mbuf_is_plain(const struct rte_mbuf *mbuf)
+{
+	_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2,
+		"refcnt and nb_segs are one word");
+
+	return GW_WIRE_LOAD(uint32_t, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, refcnt)) ==
+	       0x00010001;
+}
+
+/*
  * The hash of a packet's key as the affinity of its service sees it: what chooses the slot, and
  * varies by flow in outer headers. Most packets of tracked flows never need it. A service must have
  * matched, and worker->view be the one that it is of.

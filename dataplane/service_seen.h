@@ -27,34 +27,33 @@ struct gw_service_seen {
 };
 _Static_assert(sizeof(struct gw_service_seen) == 32, "two a cache line");
 
-static inline uint32_t gw_service_seen_home(const uint64_t address[2], uint32_t port)
+static __rte_always_inline uint32_t gw_service_seen_home(const uint64_t address[2], uint32_t port)
 {
 	uint64_t h = address[0] * 0x9e3779b97f4a7c15 + address[1];
 
 	return (uint32_t)(((h ^ port) * 0x9e3779b97f4a7c15) >> 40);
 }
 
-static inline bool gw_service_seen_is(const struct gw_service_seen *seen, uint32_t epoch,
-	const uint64_t address[2], uint32_t port)
+static __rte_always_inline bool gw_service_seen_is(const struct gw_service_seen *seen,
+	uint32_t epoch, const uint64_t address[2], uint32_t port)
 {
 	return seen->address[0] == address[0] && seen->address[1] == address[1] &&
 	       seen->port == port && seen->epoch == epoch;
 }
 
 /* The service, or GW_NONE when the worker has not met it. */
-static inline uint32_t gw_service_seen_find(
-	const struct gw_worker *worker, const uint64_t address[2], uint32_t port)
+static __rte_always_inline uint32_t gw_service_seen_find(const struct gw_service_seen *memory,
+	uint32_t mask, uint32_t epoch, const uint64_t address[2], uint32_t port)
 {
 	uint32_t at = gw_service_seen_home(address, port);
+	const struct gw_service_seen *seen = &memory[at & mask];
 
-	for (uint32_t n = 0; n < GW_SERVICE_SEEN_PROBES; n++) {
-		const struct gw_service_seen *seen =
-			&worker->service_seen[(at + n) & worker->service_seen_mask];
-
-		if (likely(gw_service_seen_is(seen, worker->service_seen_epoch, address, port)))
-			return seen->service;
+	for (uint32_t n = 1; unlikely(!gw_service_seen_is(seen, epoch, address, port)); n++) {
+		if (n == GW_SERVICE_SEEN_PROBES || seen->epoch != epoch)
+			return GW_NONE;
+		seen = &memory[(at + n) & mask];
 	}
-	return GW_NONE;
+	return seen->service;
 }
 
 static inline void gw_service_seen_put(
