@@ -31,6 +31,8 @@ static __rte_always_inline uint32_t gw_service_seen_home(const uint64_t address[
 {
 	uint64_t h = address[0] * 0x9e3779b97f4a7c15 + address[1];
 
+	/* A product's middle sees only what stands below it, and addresses differ in their end. */
+	h ^= h >> 32;
 	return (uint32_t)(((h ^ port) * 0x9e3779b97f4a7c15) >> 40);
 }
 
