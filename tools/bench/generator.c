@@ -109,13 +109,9 @@ static int open_port(const char *name, struct bench_port_facts *facts, char mess
 
 static void set_frames(void)
 {
-	static const uint8_t none[6], our_mac[6] = BENCH_OUR_MAC, other_mac[6] = BENCH_OTHER_MAC;
-	const uint8_t *target = generator.setup.target_mac;
-
-	generator.frames.what = &generator.setup.what;
-	memcpy(generator.frames.destination_mac,
-		memcmp(target, none, sizeof(none)) ? target : our_mac, sizeof(our_mac));
-	memcpy(generator.frames.source_mac, other_mac, sizeof(other_mac));
+	generator.frames = (struct bench_frames){.what = &generator.setup.what,
+		.destination_mac = BENCH_OUR_MAC,
+		.source_mac = BENCH_OTHER_MAC};
 }
 
 static int open_generator(struct bench_answer *answer)

@@ -14,7 +14,6 @@
 #define ROOM	       (BENCH_FRAME_MAX + 64)
 
 static const uint8_t our_mac[6] = BENCH_OUR_MAC;
-static const uint8_t other_mac[6] = BENCH_OTHER_MAC;
 
 /* One's complement: takes a word out of the sum that a checksum stands for, and puts one in. */
 static void checksum_change(uint8_t *tcp, uint16_t out, uint16_t in)
@@ -84,16 +83,6 @@ static bool forwarded_right(const struct generator *generator, uint8_t *frame, u
 	return bench_frame_judge(&frames, frame, length, NULL);
 }
 
-/* A balancer elsewhere has MACs of its own, and the generator's is its next hop. */
-static void macs_restore(const struct generator *generator, uint8_t *frame)
-{
-	if (memcmp(generator->frames.destination_mac, our_mac, sizeof(our_mac)) == 0 ||
-		memcmp(frame + 6, generator->frames.destination_mac, 6) != 0)
-		return;
-	memcpy(frame, other_mac, sizeof(other_mac));
-	memcpy(frame + 6, our_mac, sizeof(our_mac));
-}
-
 bool generator_frame_right(const struct generator *generator, enum bench_subject subject,
 	const uint8_t *frame, uint32_t length)
 {
@@ -105,6 +94,5 @@ bool generator_frame_right(const struct generator *generator, enum bench_subject
 	number_restore(copy + generator->tcp + generator_shift(generator, subject));
 	if (subject == BENCH_BOUND)
 		return forwarded_right(generator, copy, length);
-	macs_restore(generator, copy);
 	return bench_frame_judge(&generator->frames, copy, length, NULL);
 }

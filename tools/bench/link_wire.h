@@ -12,8 +12,8 @@
  * struct bench_link_setup, answers it, and then answers one ask after another until the socket
  * closes. A child dies with its parent. The structs are of one program, so they need no version.
  *
- * With two hosts the subject is a child of guideway-bench --listen on the other one, which hands the
- * same structs on over TCP (nic_serve.c) when both say that they are the same program.
+ * With two hosts the subject is a child of guideway-bench --listen on the other one, which hands
+ *the same structs on over TCP (nic_serve.c) when both say that they are the same program.
  */
 #pragma once
 
@@ -41,7 +41,6 @@ struct bench_link_setup {
 	int cpu;      /* the one that polls; a subject's further workers take the next ones */
 	int main_cpu; /* a subject's main thread, which mostly sleeps */
 	bool huge_pages;
-	uint8_t target_mac[6]; /* generator: of a subject elsewhere; zero: BENCH_OUR_MAC */
 };
 
 enum bench_ask_kind {
