@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -129,9 +130,10 @@ int gw_engine_create(struct gw_engine **out, const struct gw_engine_options *opt
 
 	if (!options->worker_count || options->worker_count > GW_WORKERS_MAX)
 		return -EINVAL;
-	engine = calloc(1, sizeof(*engine));
+	engine = aligned_alloc(GW_CACHE_LINE, sizeof(*engine));
 	if (!engine)
 		return -ENOMEM;
+	memset(engine, 0, sizeof(*engine));
 	engine->start_time_ns = clock_ns();
 	error = rcu_create(engine);
 	if (!error)

@@ -25,26 +25,54 @@
 #define GW_RCU_HOST    (GW_WORKERS_MAX + 1)
 #define GW_RCU_READERS (GW_WORKERS_MAX + 2)
 
+/*
+ * By who writes: what one thread changes while packets flow has no cache line in common with what
+ * workers read for each of them, or with what another thread changes. docs/performance.md has the
+ * list of all lines that workers share, tests/unit/dp_sharing.c the proof.
+ */
 struct gw_engine {
-	struct gw_generation
-		*generation;	       /* in force; NULL before the first. Main swaps it (atomic) */
-	struct gw_generation *retired; /* waiting for readers, newest first; main's */
+	/* Written before the workers start, then only read; each packet reads some of it. */
 	struct rte_rcu_qsbr *rcu;
 	struct gw_flow_table flows;
-	struct gw_fragment_table fragments;
-	struct gw_next_hops hops;
-	struct gw_port port[GW_PORTS_MAX];
+	struct gw_flow_sample *samples; /* [GW_FLOW_SAMPLES], workers write; NULL: none wanted */
 	uint16_t port_count;
 	uint16_t worker_count;
 	struct gw_worker *worker[GW_WORKERS_MAX];
 	struct rte_mempool *pool; /* frames of the host thread come from here too */
 	uint32_t *backend_flows;  /* [GW_MAX_BACKENDS], written by the sweeper (atomic words) */
-	uint64_t flows_active;	  /* written by the sweeper (atomic) */
-	struct gw_flow_sample *samples; /* [GW_FLOW_SAMPLES], workers write; NULL: none wanted */
-	uint64_t start_time_ns;		/* CLOCK_MONOTONIC */
-	uint64_t too_big_limit;		/* abi/limit.h; all workers change it (atomic) */
-	bool withdrawn; /* attract no traffic: no ARP or neighbour answers (atomic) */
+	uint64_t start_time_ns;	  /* CLOCK_MONOTONIC */
+	struct gw_port port[GW_PORTS_MAX]; /* but for a link's state and MTU: port.h */
+
+	/* In force; NULL before the first. Main swaps it (atomic), workers read it each burst. */
+	struct gw_generation *generation __rte_cache_aligned;
+
+	/* Waiting for readers, newest first; main's. */
+	struct gw_generation *retired __rte_cache_aligned;
+
+	struct gw_next_hops hops;	    /* its own header tells */
+	struct gw_fragment_table fragments; /* same */
+
+	/* Written by the sweeper (atomic), once a walk. */
+	uint64_t flows_active __rte_cache_aligned;
+
+	/* abi/limit.h; all workers change it (atomic), once for each too-big answer. */
+	uint64_t too_big_limit __rte_cache_aligned;
+
+	/* Attract no traffic: no ARP or neighbour answers. Written by main (atomic). */
+	bool withdrawn __rte_cache_aligned;
 };
+
+#define GW_ENGINE_LINE(field) (offsetof(struct gw_engine, field) / GW_CACHE_LINE)
+_Static_assert(GW_ENGINE_LINE(generation) > GW_ENGINE_LINE(port[GW_PORTS_MAX - 1].link_up) &&
+		       GW_ENGINE_LINE(retired) > GW_ENGINE_LINE(generation) &&
+		       GW_ENGINE_LINE(hops) > GW_ENGINE_LINE(retired) &&
+		       GW_ENGINE_LINE(hops.lock) > GW_ENGINE_LINE(hops.paths) &&
+		       GW_ENGINE_LINE(fragments) > GW_ENGINE_LINE(hops.version) &&
+		       GW_ENGINE_LINE(fragments.changes) > GW_ENGINE_LINE(fragments.seed) &&
+		       GW_ENGINE_LINE(flows_active) > GW_ENGINE_LINE(fragments.changes) &&
+		       GW_ENGINE_LINE(too_big_limit) > GW_ENGINE_LINE(flows_active) &&
+		       GW_ENGINE_LINE(withdrawn) > GW_ENGINE_LINE(too_big_limit),
+	"who writes shares no line with another");
 
 struct gw_engine_options {
 	uint64_t flows;

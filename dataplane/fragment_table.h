@@ -25,7 +25,9 @@ _Static_assert(GW_MAX_BACKENDS <= 1u << 24, "a backend's id leaves room for the 
 struct gw_fragment_table {
 	struct gw_fragment_entry *entry; /* [GW_FRAGMENT_DECISIONS] */
 	uint64_t seed;			 /* random: collisions cannot be aimed at */
-	uint64_t changes;		 /* rises whenever a decision is made (atomic) */
+
+	/* Rises whenever a decision is made (atomic); apart, as workers read the others. */
+	uint64_t changes __attribute__((aligned(GW_CACHE_LINE)));
 };
 
 /* Near NUMA node `socket`. 0 or -ENOMEM. */

@@ -46,9 +46,11 @@ struct gw_hop_entry {
 };
 
 struct gw_next_hops {
-	pthread_mutex_t lock;
-	struct gw_live_hop *live;   /* [GW_NEXT_HOPS_MAX] */
-	struct gw_paths *paths;	    /* [GW_MAX_PATHS], by gw_link_record of a multipath link */
+	/* Workers read these two for each packet; nothing that changes may lie beside them. */
+	struct gw_live_hop *live; /* [GW_NEXT_HOPS_MAX] */
+	struct gw_paths *paths;	  /* [GW_MAX_PATHS], by gw_link_record of a multipath link */
+
+	pthread_mutex_t lock __attribute__((aligned(GW_CACHE_LINE)));
 	struct gw_hop_entry *entry; /* [GW_NEXT_HOPS_MAX]; under lock */
 	uint32_t *bucket;	    /* hash heads; under lock */
 	uint32_t end;		    /* entries 1 … end-1 have been used; under lock */
