@@ -242,6 +242,23 @@ static void too_few_swaps_void_a_sample(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "only 50 tables"));
 }
 
+static void packets_that_opened_no_flow_void_a_sample_of_new_ones(void)
+{
+	struct bench_case fresh = plain;
+	struct bench_sample sample = sample_good(40);
+	char why[BENCH_MESSAGE] = "";
+
+	fresh.new_share = 0.5;
+	sample.flows_new = 300000;
+	sample.untracked = 190000;
+	CU_ASSERT_TRUE(sample_judge(&fresh, BENCH_BALANCER, &sample, why));
+	sample.untracked = 0;
+	CU_ASSERT_FALSE(sample_judge(&fresh, BENCH_BALANCER, &sample, why));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "only 300000 of 1000000 packets opened a flow, 50%"));
+	fresh.tracked = false;
+	CU_ASSERT_TRUE(sample_judge(&fresh, BENCH_BALANCER, &sample, why));
+}
+
 static void bound_as_quick_as_its_feeder_still_counts(void)
 {
 	struct bench_sample sample = sample_good(0);
@@ -524,6 +541,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(wrong_output_voids_a_sample),
 	GW_TEST(counters_that_disagree_void_a_sample),
 	GW_TEST(too_few_swaps_void_a_sample),
+	GW_TEST(packets_that_opened_no_flow_void_a_sample_of_new_ones),
 	GW_TEST(bound_as_quick_as_its_feeder_still_counts),
 	GW_TEST(refused_figure_has_no_number_anywhere),
 	GW_TEST(impossible_case_is_skipped_and_failure_is_told),

@@ -12,6 +12,8 @@
 
 #define WARM_UP_FLOWS	4  /* packets a flow, in random order: 98 % of them were seen */
 #define WARM_UP_SECONDS 30 /* at most */
+#define NEW_ENOUGH	0.9
+#define NEW_SLACK	200
 #define SWAPS_ENOUGH	0.8
 
 struct session {
@@ -72,6 +74,10 @@ static bool output_judge(
 {
 	double swaps = what->swaps_per_second *
 		       (sample->seconds + (double)sample->overhead_ns * 1e-9) * SWAPS_ENOUGH;
+	/* Which packets open one is drawn at random: a short sample may have a few less. */
+	double opened = what->tracked
+				? what->new_share * (double)sample->packets * NEW_ENOUGH - NEW_SLACK
+				: 0;
 
 	if (!sample->sampled)
 		snprintf(why, BENCH_MESSAGE, "no frame of the output was looked at");
@@ -83,6 +89,11 @@ static bool output_judge(
 		snprintf(why, BENCH_MESSAGE,
 			"only %" PRIu64 " tables were put in force, %u a second were asked for",
 			sample->swaps, what->swaps_per_second);
+	else if ((double)(sample->flows_new + sample->untracked) < opened)
+		snprintf(why, BENCH_MESSAGE,
+			"only %" PRIu64 " of %" PRIu64 " packets opened a flow, %g%% were to",
+			sample->flows_new + sample->untracked, sample->packets,
+			what->new_share * 100);
 	else
 		return counters_judge(sample, why);
 	return false;
@@ -206,6 +217,7 @@ static bool take_round(struct session *session, struct measure_round *round)
 	result->sampled += balancer.sampled;
 	result->swaps += balancer.swaps;
 	result->untracked += balancer.untracked;
+	result->flows_new += balancer.flows_new;
 	return true;
 }
 

@@ -44,7 +44,8 @@ struct measurement {
 	size_t round_count;
 	struct spread ns, bound_ns, cycles; /* cycles 0: not known */
 	struct spread io_ns;		    /* 0: not known */
-	uint64_t untracked;		    /* packets of the balancer, all rounds */
+	uint64_t flows_new; /* packets of the balancer that opened a flow, all rounds */
+	uint64_t untracked; /* packets of the balancer, all rounds */
 	struct spread latency_ns[3];
 	double latency_max_ns;
 	bool has_latency;

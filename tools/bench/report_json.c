@@ -81,6 +81,8 @@ static void add_figures(json_t *run, const struct measurement *measurement)
 		json_object_set_new(run, "io_ns_per_packet", json_real(measurement->io_ns.median));
 		json_object_set_new(run, "over_io_ns", json_real(ns - measurement->io_ns.median));
 	}
+	json_object_set_new(run, "flows_new_share",
+		json_real((double)measurement->flows_new / (double)measurement->packets));
 	json_object_set_new(run, "untracked_share",
 		json_real((double)measurement->untracked / (double)measurement->packets));
 	json_object_set_new(run, "ns_spread", spread_json(&measurement->ns));

@@ -8,6 +8,7 @@
 
 #define STEAL_MUCH     0.005
 #define SIBLING_MUCH   0.05
+#define NEW_MUCH       0.02
 #define SPREAD_MUCH    0.10 /* between the rounds of one figure */
 #define PREEMPTED_MUCH 10   /* a second would be the scheduler's tick on an idle machine */
 
@@ -112,6 +113,14 @@ void measurement_warn(const struct measurement *measurement, machine_warning *wa
 	if (measurement->preempted > PREEMPTED_MUCH) {
 		snprintf(text, sizeof(text), "it was interrupted %" PRIu64 " times by other tasks",
 			measurement->preempted);
+		warn(owner, text);
+	}
+	if (measurement->what && measurement->what->new_share == 0 &&
+		(double)measurement->flows_new > NEW_MUCH * (double)measurement->packets) {
+		snprintf(text, sizeof(text),
+			"%.1f%% of the packets opened a flow, though all should be known: is the "
+			"flow table too small for them?",
+			(double)measurement->flows_new / (double)measurement->packets * 100);
 		warn(owner, text);
 	}
 	if (measurement->outcome == OUTCOME_FIGURE &&
