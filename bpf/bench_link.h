@@ -11,6 +11,9 @@
 #define BENCH_LINK_SAMPLE_MAX 1600
 /* The far end tells the generator what arrived only so often: the line moves between two CPUs. */
 #define BENCH_LINK_TOLD 16
+/* The generator looks at the clock every so many frames; a longer pause was none of its own. */
+#define BENCH_LINK_LOOK	   16
+#define BENCH_LINK_AWAY_NS 100000
 
 /* Written by the generator's CPU. */
 struct bench_link_sent {
@@ -18,8 +21,13 @@ struct bench_link_sent {
 	uint64_t arrived;  /* as last read */
 	uint64_t waited;   /* frames held back because too many were on their way */
 	uint64_t begin_ns; /* CLOCK_MONOTONIC of the first */
+	uint64_t runs;	   /* frames made: sent or held back */
+	uint64_t seen_ns;  /* CLOCK_MONOTONIC, now and then */
+	uint64_t away_ns;  /* between the first frame and the last, while another had this CPU */
 	uint32_t window;   /* on their way at most; user space's */
-	uint32_t reserved[7];
+	uint32_t reserved;
+	uint64_t gone_ns;      /* away, and not yet known to lie before the last arrival … */
+	uint64_t gone_packets; /* … which it does when more than so many have arrived */
 } __attribute__((aligned(GW_CACHE_LINE)));
 
 /* Written by the CPU on which the far end's frames arrive. */

@@ -7,6 +7,7 @@
 #include "xdp_lb.skel.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -88,6 +89,7 @@ int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine 
 
 	*balancer = (struct xdp_balancer){
 		.cpu = machine->cpu, .swaps.per_second = what->swaps_per_second};
+	libbpf_set_print(NULL); /* the message says what is wrong */
 	error = build(balancer, what, message);
 	if (error)
 		return error;

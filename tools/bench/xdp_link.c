@@ -7,7 +7,8 @@
  *
  * The generator never has more on their way than a ring holds, so the rate is the highest without
  * loss; what is lost all the same is said. Time runs from the first frame sent to the last arrived,
- * so that what a call takes to begin does not count.
+ * so that what a call takes to begin does not count, and neither does the time in which another had
+ * the generator's CPU.
  *
  * An IMIX is one size after the other, weighed as in the mix.
  */
@@ -64,7 +65,7 @@ struct link_run {
 	int generator_cpu;
 	uint32_t call; /* frames of a system call */
 	uint64_t waited, sent;
-	double busy_ns, passing_ns; /* the subject's CPU time, and how long frames passed */
+	double busy_ns, passing_ns, away_ns; /* the subject's CPU time; how long frames passed */
 	uint8_t in[FRONT + BENCH_FRAME_MAX];
 };
 
@@ -133,10 +134,12 @@ static int run_call(struct link_run *run, bool sampling, struct passed *passed)
 	passed->sent += shared->sent.packets;
 	passed->arrived += shared->arrived.packets;
 	if (shared->arrived.end_packets)
-		ns = (double)(shared->arrived.end_ns - shared->sent.begin_ns) *
+		ns = (double)(shared->arrived.end_ns - shared->sent.begin_ns -
+			      shared->sent.away_ns) *
 		     (double)shared->arrived.packets / (double)shared->arrived.end_packets;
 	passed->ns += ns;
 	run->passing_ns += ns;
+	run->away_ns += (double)shared->sent.away_ns;
 	run->busy_ns += (double)(xdp_link_net_busy(&run->net) - busy);
 	run->sent += shared->sent.packets;
 	run->waited += shared->sent.waited;
@@ -415,6 +418,9 @@ static void describe_link(void *state, json_t *machine)
 	/* Much below 1, or no waits: the figure is not the subject's limit. */
 	json_object_set_new(machine, "subject_cpu_share",
 		json_real(run->passing_ns > 0 ? run->busy_ns / run->passing_ns : 0));
+	json_object_set_new(machine, "generator_away_share",
+		json_real(
+			run->passing_ns > 0 ? run->away_ns / (run->passing_ns + run->away_ns) : 0));
 	json_object_set_new(machine, "generator_waits_per_packet",
 		json_real(run->sent ? (double)run->waited / (double)run->sent : 0));
 }
