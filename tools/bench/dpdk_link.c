@@ -9,8 +9,7 @@
  * With a load, frames are paced at that share of the balancer's highest rate, the same for the
  * bound, and latency is what is wanted. The rings are longer then, and frames are held back (and
  * counted as such) only when a ring is half full: that outlasts the pauses of a shared machine
- * without a loss. With `idle_us`, single frames after a pause each: what a
- * wake-up takes.
+ * without a loss. With `idle_us`, single frames after a pause each: what a wake-up takes.
  */
 #include "link_rig.h"
 
@@ -83,8 +82,8 @@ static int open_link(const struct bench_machine *machine, const struct bench_cas
 	}
 	link->trial = (struct bench_trial){.window = WINDOW, .idle_us = what->idle_us};
 	if (what->load > 0)
-		link->trial =
-			(struct bench_trial){.rate = (uint64_t)(what->load * (double)highest)};
+		link->trial = (struct bench_trial){
+			.rate = (uint64_t)(what->load * (double)highest), .window = WINDOW_PACED};
 	*state = link;
 	return 0;
 }
