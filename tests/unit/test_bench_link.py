@@ -37,7 +37,9 @@ def wait_for(condition, what, seconds=30):
 
 
 def left_over():
-    return sorted(path.name for path in RUNTIME.glob("gw-bench-*")) if RUNTIME.is_dir() else []
+    """Folders of processes that are no more; others may be measuring just now."""
+    folders = RUNTIME.glob("gw-bench-*-*") if RUNTIME.is_dir() else []
+    return sorted(path.name for path in folders if not pathlib.Path("/proc", path.name.split("-")[-1]).exists())
 
 
 @pytest.fixture(autouse=True)

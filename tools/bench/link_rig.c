@@ -185,6 +185,8 @@ static void fill_sample(struct bench_sample *sample, const struct bench_generate
 		.sampled = seen->sampled,
 		.wrong = seen->wrong,
 		.swaps = counted->swaps,
+		.flows_new = counted->flows_new,
+		.untracked = counted->untracked,
 		.counted_rx = counted->rx,
 		.counted_tx = counted->tx,
 		.counted_drops = counted->drops,

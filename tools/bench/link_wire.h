@@ -81,7 +81,7 @@ struct bench_generated {
 struct bench_counted {
 	uint64_t rx, tx, drops, other;
 	uint64_t busy_cycles, total_cycles;
-	uint64_t swaps;
+	uint64_t swaps, flows_new, untracked;
 	char note[96]; /* "no_neighbour 12": where drops come from */
 };
 
