@@ -155,8 +155,7 @@ static __rte_always_inline uint8_t gw_common_kind(
 {
 	uint32_t kind;
 
-	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ ||
-		unlikely(length < GW_COMMON_L3 + GW_IPV4_HEADER + GW_UDP_HEADER) ||
+	if (!GW_KEY_IN_WORDS || unlikely(length < GW_COMMON_L3 + GW_IPV4_HEADER + GW_UDP_HEADER) ||
 		unlikely((GW_WIRE_LOAD(uint64_t, frame) & link->mask) != link->mac) ||
 		unlikely((GW_WIRE_LOAD(uint64_t, frame + 6) & GW_COMMON_MAC) == link->self))
 		return 0;

@@ -249,14 +249,57 @@ static __rte_always_inline void write_outer(uint8_t *out, const struct gw_backen
 		gw_encap_gue(out + ip, out, backend, packet, hash, 0);
 }
 
+/* The two halves of a link are a MAC and 16 bits each; the type goes into the place of the last. */
+static __rte_always_inline void write_ethernet(
+	uint8_t *frame, uint64_t first, uint64_t second, uint16_t type)
+{
+	GW_WIRE_STORE(uint64_t, frame, first);
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+		second = (second & 0xffffffffffffull) | (uint64_t)GW_HTONS(type) << 48;
+		GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, second);
+	} else {
+		GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, second);
+		gw_wire_store16(frame + 2 * RTE_ETHER_ADDR_LEN, type);
+	}
+}
+
+/*
+ * Where the frame begins and how long it is, and clear_offloads, for a frame in one piece; fields
+ * that lie together are written together, for stores are what this stage waits for.
+ */
+static __rte_always_inline void write_mbuf(struct rte_mbuf *mbuf, uint32_t front, uint32_t length)
+{
+	struct {
+		uint32_t packet_type;
+		uint32_t pkt_len;
+		uint16_t data_len;
+		uint16_t vlan_tci;
+	} fields = {.pkt_len = length, .data_len = (uint16_t)length};
+	uint8_t *to = (uint8_t *)mbuf + offsetof(struct rte_mbuf, packet_type);
+
+	_Static_assert(offsetof(struct rte_mbuf, vlan_tci) ==
+				       offsetof(struct rte_mbuf, packet_type) + 10 &&
+			       offsetof(struct rte_mbuf, data_len) ==
+				       offsetof(struct rte_mbuf, packet_type) + 8 &&
+			       offsetof(struct rte_mbuf, pkt_len) ==
+				       offsetof(struct rte_mbuf, packet_type) + 4,
+		"the fields lie in this order");
+	mbuf->data_off = (uint16_t)front;
+	gw_wire_store_words(to, 0, length);
+	GW_WIRE_STORE(uint32_t, to + 8, GW_WIRE_LOAD(uint32_t, &fields.data_len));
+	mbuf->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+	mbuf->tx_offload = 0;
+}
+
 /*
  * The common packet: one segment that is ours to write, one resolved way without a tag, a size that
  * each of the MTUs alone allows, to a backend of the kind of the last three arguments, which are
  * constants. It leaves as encap_other would make it leave, in a straight line: what may be read is
  * read before anything is written. False: nothing was changed.
  */
-static __rte_always_inline bool encap_straight(struct gw_worker *worker, struct gw_burst *burst,
-	const struct encap_scope *scope, uint8_t i, uint8_t mode, uint8_t family, uint32_t overhead)
+static __rte_always_inline bool encap_straight(struct gw_burst *burst,
+	const struct encap_scope *scope, uint8_t i, uint64_t hash, uint8_t mode, uint8_t family,
+	uint32_t overhead)
 {
 	struct gw_result *result = &burst->result[i];
 	const struct gw_packet *packet = &burst->packet[i];
@@ -264,7 +307,7 @@ static __rte_always_inline bool encap_straight(struct gw_worker *worker, struct 
 	const struct gw_live_hop *hop = &scope->live[backend->next_hop];
 	struct rte_mbuf *mbuf = burst->mbuf[i];
 	uint64_t first = *(const volatile uint64_t *)&hop->link;
-	uint64_t second = *((const volatile uint64_t *)&hop->link + 1), hash = 0;
+	uint64_t second = *((const volatile uint64_t *)&hop->link + 1);
 	uint32_t size = packet->l3_length + overhead, headers = GW_ETH_HEADER + overhead;
 	uint32_t front = (uint32_t)mbuf->data_off + packet->l3_offset;
 	uint16_t port = link_tail(first);
@@ -276,19 +319,12 @@ static __rte_always_inline bool encap_straight(struct gw_worker *worker, struct 
 		unlikely(!gw_mbuf_is_plain(mbuf)) || unlikely(front < headers) ||
 		(mode == GW_ENCAP_GUE && unlikely(gw_encap_wants_sum(backend))))
 		return false;
-	if (mode == GW_ENCAP_GUE || (family == GW_IPV4 && unlikely(!packet->dont_fragment)))
-		hash = gw_burst_hash(worker, burst, i);
 	frame = (uint8_t *)mbuf->buf_addr + front - headers;
 	write_outer(frame + GW_ETH_HEADER, backend, packet, hash, mode, family, overhead);
-	/* Each half of a link begins with a MAC; what follows it is written over. */
-	GW_WIRE_STORE(uint64_t, frame, first);
-	GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, second);
-	gw_wire_store16(frame + 12, gw_encap_ethertype(family));
-	mbuf->data_off = (uint16_t)(front - headers);
-	mbuf->pkt_len = size + GW_ETH_HEADER;
-	mbuf->data_len = (uint16_t)(size + GW_ETH_HEADER);
-	clear_offloads(mbuf);
+	write_ethernet(frame, first, second, gw_encap_ethertype(family));
+	write_mbuf(mbuf, front - headers, size + GW_ETH_HEADER);
 	result->verdict = GW_VERDICT_TX;
+	result->reason = 0;
 	result->egress = port;
 	return true;
 }
@@ -297,16 +333,19 @@ static __rte_always_inline bool encap_straight(struct gw_worker *worker, struct 
 static __rte_always_inline bool encap_one(struct gw_worker *worker, struct gw_burst *burst,
 	const struct encap_scope *scope, uint8_t i)
 {
-	uint64_t kind = backend_kind(&scope->backend[burst->result[i].backend]) & KIND_MASK;
+	const struct gw_backend *backend = &scope->backend[burst->result[i].backend];
+	uint64_t kind = backend_kind(backend) & KIND_MASK, hash = 0;
 
+	if (unlikely(gw_encap_wants_hash(backend, &burst->packet[i])))
+		hash = gw_burst_hash(worker, burst, i);
 	if (kind == KIND(GW_ENCAP_IPIP, GW_IPV4, 20))
-		return encap_straight(worker, burst, scope, i, GW_ENCAP_IPIP, GW_IPV4, 20);
+		return encap_straight(burst, scope, i, hash, GW_ENCAP_IPIP, GW_IPV4, 20);
 	if (kind == KIND(GW_ENCAP_IPIP, GW_IPV6, 40))
-		return encap_straight(worker, burst, scope, i, GW_ENCAP_IPIP, GW_IPV6, 40);
+		return encap_straight(burst, scope, i, hash, GW_ENCAP_IPIP, GW_IPV6, 40);
 	if (kind == KIND(GW_ENCAP_GUE, GW_IPV4, 28))
-		return encap_straight(worker, burst, scope, i, GW_ENCAP_GUE, GW_IPV4, 28);
+		return encap_straight(burst, scope, i, hash, GW_ENCAP_GUE, GW_IPV4, 28);
 	if (kind == KIND(GW_ENCAP_GUE, GW_IPV6, 48))
-		return encap_straight(worker, burst, scope, i, GW_ENCAP_GUE, GW_IPV6, 48);
+		return encap_straight(burst, scope, i, hash, GW_ENCAP_GUE, GW_IPV6, 48);
 	return false;
 }
 

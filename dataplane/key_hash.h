@@ -14,7 +14,8 @@
 #include <rte_common.h>
 
 /* The key as five words in the machine's order, which must be little-endian. */
-#define GW_KEY_WORDS 5
+#define GW_KEY_WORDS	5
+#define GW_KEY_IN_WORDS (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 /* The secret's first eight words, with one seed mixed in. */
 struct gw_key_seed {

@@ -144,9 +144,17 @@ uint64_t gw_burst_hash_make(struct gw_worker *worker, struct gw_burst *burst, ui
 {
 	const struct gw_view *view = worker->view;
 	struct gw_result *result = &burst->result[i];
+	uint8_t affinity = view->service[result->service].affinity;
 	struct gw_flow_key key = burst->packet[i].key;
+	uint64_t word[GW_KEY_WORDS];
 
-	gw_flow_key_reduce(&key, view->service[result->service].affinity);
+	if (likely(affinity == GW_AFFINITY_5TUPLE && GW_KEY_IN_WORDS)) {
+		for (int n = 0; n < GW_KEY_WORDS; n++)
+			word[n] = GW_WIRE_LOAD(uint64_t, (uint8_t *)&burst->packet[i].key + 8 * n);
+		gw_result_hash(result, gw_key_hash(&worker->table_seed, word));
+		return result->hash;
+	}
+	gw_flow_key_reduce(&key, affinity);
 	gw_result_hash(result, gw_flow_hash(&key, view->hash_seed));
 	return result->hash;
 }

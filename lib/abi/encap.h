@@ -147,11 +147,10 @@ GW_INLINE void gw_encap_ipv4(void *out, const struct gw_backend *backend,
 	sum = (sum >> 16) + (sum & 0xffff);
 	sum = (sum >> 16) + (sum & 0xffff);
 	sum = (sum >> 16) + (sum & 0xffff);
-	GW_WIRE_STORE(uint32_t, to, word0);
-	GW_WIRE_STORE(uint32_t, to + 4, word1);
-	GW_WIRE_STORE(uint32_t, to + 8, word2);
-	GW_WIRE_STORE(uint16_t, to + 10, (uint16_t)~sum);
-	GW_WIRE_STORE(uint32_t, to + 12, outer->source);
+	sum = ~sum & 0xffff;
+	word2 |= (uint32_t)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? sum << 16 : sum);
+	gw_wire_store_words(to, word0, word1);
+	gw_wire_store_words(to + 8, word2, outer->source);
 	GW_WIRE_STORE(uint32_t, to + 16, destination);
 }
 
@@ -162,8 +161,8 @@ GW_INLINE void gw_encap_ipv6(void *out, const struct gw_backend *backend,
 	uint8_t *to = out;
 	uint32_t payload = packet->l3_length + outer->overhead - GW_IPV6_HEADER;
 
-	gw_wire_store32(to, 0x60000000u | (uint32_t)packet->tos << 20 | outer->label);
-	gw_wire_store32(to + 4, payload << 16 | outer->protocol << 8 | GW_OUTER_TTL);
+	gw_wire_store_words(to, GW_HTONL(0x60000000u | (uint32_t)packet->tos << 20 | outer->label),
+		GW_HTONL(payload << 16 | outer->protocol << 8 | GW_OUTER_TTL));
 	gw_wire_copy16(to + 8, backend->outer_source.bytes);
 	GW_WIRE_STORE(uint32_t, to + 20, outer->source);
 	gw_wire_copy16(to + 24, backend->outer_destination.bytes);
@@ -226,8 +225,7 @@ GW_INLINE void gw_encap_gue(void *out, const uint8_t *ip, const struct gw_backen
 		if (!check)
 			check = 0xffff;
 	}
-	gw_wire_store32(to, ports);
-	gw_wire_store32(to + 4, length << 16 | check);
+	gw_wire_store_words(to, GW_HTONL(ports), GW_HTONL(length << 16 | check));
 }
 
 /* Writes GRE's 4-byte header without options to `out` (RFC 2784). */

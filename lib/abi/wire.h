@@ -55,6 +55,19 @@ GW_INLINE void gw_wire_store32(void *to, uint32_t value)
 	GW_WIRE_STORE(uint32_t, to, GW_HTONL(value));
 }
 
+/* Two words next to each other, as they lie in memory; in C one store. */
+GW_INLINE void gw_wire_store_words(void *to, uint32_t first, uint32_t second)
+{
+#ifdef GW_BPF
+	GW_WIRE_STORE(uint32_t, to, first);
+	GW_WIRE_STORE(uint32_t, (uint8_t *)to + 4, second);
+#else
+	GW_WIRE_STORE(uint64_t, to,
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? (uint64_t)second << 32 | first
+							  : (uint64_t)first << 32 | second);
+#endif
+}
+
 /* Copies without a change of order. */
 GW_INLINE void gw_wire_copy2(void *to, const void *from)
 {
