@@ -172,6 +172,8 @@ struct {
 	__type(value, struct lb_scratch);
 } lb_scratch_map SEC(".maps");
 
+#define LB_SECOND_NS 1000000000ull
+
 /* CLOCK_MONOTONIC in nanoseconds, a tick coarse; or the replay's clock. */
 GW_INLINE uint64_t lb_now_ns(const struct gw_xdp_config *config)
 {
@@ -182,9 +184,23 @@ GW_INLINE uint64_t lb_now_ns(const struct gw_xdp_config *config)
 	return ns;
 }
 
+/* The second that was the clock's when it was last looked at: a division a second, not a packet. */
+volatile uint64_t lb_last_second;
+
+GW_INLINE uint32_t lb_seconds_of(uint64_t ns)
+{
+	uint64_t second = lb_last_second;
+
+	if (ns - second * LB_SECOND_NS >= LB_SECOND_NS) {
+		second = ns / LB_SECOND_NS;
+		lb_last_second = second;
+	}
+	return (uint32_t)second;
+}
+
 GW_INLINE uint32_t lb_seconds(const struct gw_xdp_config *config)
 {
-	return (uint32_t)(lb_now_ns(config) / 1000000000ull);
+	return lb_seconds_of(lb_now_ns(config));
 }
 
 GW_INLINE struct gw_xdp_config *lb_config(void)
@@ -212,6 +228,24 @@ GW_INLINE bool lb_mac_same(const uint8_t *a, const uint8_t *b)
 {
 	return *(const uint32_t *)a == *(const uint32_t *)b &&
 	       *(const uint16_t *)(a + 4) == *(const uint16_t *)(b + 4);
+}
+
+/* The first six bytes in memory of an eight-byte word, for comparing. */
+GW_INLINE uint64_t lb_mac_of(uint64_t word)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word << 16 : word >> 16;
+}
+
+/* A unicast frame for another machine, seen because the interface is promiscuous. */
+GW_INLINE bool lb_foreign_mac(const struct xdp_md *ctx, const struct gw_xdp_config *config)
+{
+	const uint8_t *frame = (const uint8_t *)(long)ctx->data, *mac;
+
+	if (frame + GW_ETH_HEADER > (const uint8_t *)(long)ctx->data_end || frame[0] & 1 ||
+		config->flags & GW_XDP_ANY_MAC)
+		return false;
+	mac = lb_mac(ctx, config);
+	return mac && !lb_mac_same(mac, frame);
 }
 
 GW_INLINE struct lb_scratch *lb_scratch(void)

@@ -90,17 +90,12 @@ GW_INLINE void lb_way_choose(uint64_t hash, struct gw_link *link)
 	*link = paths ? gw_link_load(&paths->link[gw_paths_bucket(hash)]) : (struct gw_link){};
 }
 
-GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *config,
-	const struct gw_backend *backend, uint64_t hash, struct lb_way *way)
+/* By way->link, which control keeps; false when it leads nowhere just now. */
+GW_INLINE bool lb_way_from_link(
+	const struct gw_xdp_config *config, uint64_t hash, struct lb_way *way)
 {
 	uint32_t port;
 
-	/* What control left is tagged: the kernel's answer would not say so, and stays out. */
-	way->link = gw_link_load(&backend->link);
-	if (lb_heartbeat_stale(config) &&
-		(way->link.flags & GW_LINK_MULTIPATH || !gw_link_vlan(&way->link)) &&
-		lb_way_from_fib(ctx, backend, way))
-		return true;
 	if (way->link.flags & GW_LINK_MULTIPATH)
 		lb_way_choose(hash, &way->link);
 	port = way->link.port;
@@ -109,6 +104,18 @@ GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *confi
 	way->ifindex = config->port_ifindex[GW_BOUND(port, GW_XDP_MAX_PORTS - 1)];
 	way->port = true;
 	return true;
+}
+
+GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *config,
+	const struct gw_backend *backend, uint64_t hash, struct lb_way *way)
+{
+	/* What control left is tagged: the kernel's answer would not say so, and stays out. */
+	way->link = gw_link_load(&backend->link);
+	if (lb_heartbeat_stale(config) &&
+		(way->link.flags & GW_LINK_MULTIPATH || !gw_link_vlan(&way->link)) &&
+		lb_way_from_fib(ctx, backend, way))
+		return true;
+	return lb_way_from_link(config, hash, way);
 }
 
 /* The headers of what is plain (gw_encap_plain), at the start of a frame that has room for them. */
@@ -165,29 +172,55 @@ GW_INLINE int lb_headers(struct xdp_md *ctx, const struct gw_packet *packet,
 }
 
 /* Makes room in front and writes the headers. */
-__noinline int lb_encapsulate_other(struct xdp_md *ctx, struct lb_state *state)
+__noinline int lb_encapsulate_other(struct xdp_md *ctx, struct lb_outbound *out)
 {
+	struct gw_packet packet = {};
 	const struct gw_backend *live;
 	struct gw_backend backend;
+	struct gw_link link;
 	int grow, inner_sum = 0;
 
-	if (!state)
+	if (!out)
 		return GW_DROP_NO_HEADROOM;
-	live = lb_backend_at(NULL, state->choice.backend);
+	live = lb_backend_at(NULL, out->backend);
 	if (!live)
 		return GW_DROP_NO_BACKEND;
 	backend = *live; /* control may be changing its mode: what is read once fits together */
-	grow = (int)(backend.overhead + gw_encap_ethernet_size(&state->link)) -
-	       state->packet.l3_offset;
+	link = out->link;
+	packet.l3_offset = out->l3_offset;
+	packet.l3_length = out->l3_length;
+	packet.family = out->family;
+	packet.tos = out->tos;
+	packet.ip_id = out->ip_id;
+	packet.dont_fragment = out->dont_fragment;
+	grow = (int)(backend.overhead + gw_encap_ethernet_size(&link)) - packet.l3_offset;
 	if (gw_encap_wants_sum(&backend)) {
-		inner_sum = lb_inner_sum(ctx, state->packet.l3_offset, state->packet.l3_length);
+		inner_sum = lb_inner_sum(ctx, packet.l3_offset, packet.l3_length);
 		if (inner_sum < 0)
 			return GW_DROP_MALFORMED;
 	}
 	if (bpf_xdp_adjust_head(ctx, -grow))
 		return GW_DROP_NO_HEADROOM;
-	return lb_headers(
-		ctx, &state->packet, &backend, state->hash, (uint16_t)inner_sum, &state->link);
+	return lb_headers(ctx, &packet, &backend, out->hash, (uint16_t)inner_sum, &link);
+}
+
+/* Leaves the rest to lb_other; returns LB_OTHER. */
+GW_INLINE int lb_leave_to_other(struct lb_outbound *out, const struct gw_packet *packet,
+	uint64_t hash, uint32_t service, const struct gw_choice *choice, const struct gw_link *link)
+{
+	*out = (struct lb_outbound){.hash = hash,
+		.link = *link,
+		.backend = choice->backend,
+		.service = service,
+		.slot = choice->slot,
+		.l3_length = packet->l3_length,
+		.l3_offset = packet->l3_offset,
+		.ip_id = packet->ip_id,
+		.family = packet->family,
+		.tos = packet->tos,
+		.dont_fragment = packet->dont_fragment,
+		.flow = (uint8_t)choice->flow};
+	return LB_OTHER;
 }
 
 /* A frame that reaches its packet's end in one buffer of less than this has no other buffer. */
@@ -195,7 +228,7 @@ __noinline int lb_encapsulate_other(struct xdp_md *ctx, struct lb_state *state)
 
 /* Cuts Ethernet's padding off the end, makes room in front, writes the headers. */
 GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_t length,
-	const struct gw_backend *backend, const struct gw_link *link)
+	const struct gw_backend *backend, const struct gw_link *link, struct lb_outbound *out)
 {
 	const struct gw_packet *packet = &state->packet;
 	uint32_t wanted = packet->l3_offset + packet->l3_length;
@@ -207,13 +240,9 @@ GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_
 		length = (uint32_t)bpf_xdp_get_buff_len(ctx);
 	if (length > wanted && bpf_xdp_adjust_tail(ctx, (int)(wanted - length)))
 		return GW_DROP_MALFORMED;
-	if (!gw_encap_plain(backend, link)) {
-		/* Nobody reads it again; what was in it the verifier need not tell apart till here.
-		 */
-		state->packet.key = (struct gw_flow_key){};
-		state->link = *link;
-		return lb_encapsulate_other(ctx, state);
-	}
+	if (!gw_encap_plain(backend, link))
+		return lb_leave_to_other(
+			out, packet, state->hash, state->service, &state->choice, link);
 	/* Not backend->overhead: control may be changing the mode, and what is read twice may
 	 * differ. */
 	grow = (family == GW_IPV4 ? GW_IPV4_HEADER : GW_IPV6_HEADER) + GW_ETH_HEADER -
@@ -223,12 +252,22 @@ GW_INLINE int lb_encapsulate(struct xdp_md *ctx, struct lb_state *state, uint32_
 	return lb_headers_plain(ctx, packet, backend, family, state->hash, link);
 }
 
+/* The program's return value for a frame that is ready to go. */
+GW_INLINE int lb_action(struct xdp_md *ctx, const struct lb_way *way)
+{
+	if (way->ifindex == ctx->ingress_ifindex)
+		return XDP_TX;
+	if (way->port)
+		return (int)bpf_redirect_map(&gw_tx_ports, way->link.port, 0);
+	return (int)bpf_redirect(way->ifindex, 0);
+}
+
 /*
  * Sends the packet of the state, a frame of `length` bytes, to the backend. Returns LB_OK with the
- * XDP action in state->action, or the enum gw_drop.
+ * XDP action in state->action, LB_OTHER with *out filled, or the enum gw_drop.
  */
 GW_INLINE int lb_send(struct xdp_md *ctx, struct gw_xdp_config *config, struct lb_state *state,
-	uint32_t length, const struct gw_backend *backend)
+	uint32_t length, const struct gw_backend *backend, struct lb_outbound *out)
 {
 	struct lb_way way = {};
 	int result;
@@ -237,14 +276,9 @@ GW_INLINE int lb_send(struct xdp_md *ctx, struct gw_xdp_config *config, struct l
 		return GW_DROP_TOO_BIG;
 	if (!lb_way_find(ctx, config, backend, state->hash, &way))
 		return GW_DROP_NO_NEIGHBOUR;
-	result = lb_encapsulate(ctx, state, length, backend, &way.link);
+	result = lb_encapsulate(ctx, state, length, backend, &way.link, out);
 	if (result != LB_OK)
 		return result;
-	if (way.ifindex == ctx->ingress_ifindex)
-		state->action = XDP_TX;
-	else if (way.port)
-		state->action = (int)bpf_redirect_map(&gw_tx_ports, way.link.port, 0);
-	else
-		state->action = (int)bpf_redirect(way.ifindex, 0);
+	state->action = lb_action(ctx, &way);
 	return LB_OK;
 }

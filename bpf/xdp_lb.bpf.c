@@ -10,11 +10,16 @@
  *	outer header (lb_send.h)   and out by XDP_TX or redirect -> too_big, no_neighbour
  *	rare things (lb_rare.h)    ICMP, later fragments, too big, each a function of its own
  *
+ * The common packet takes a shorter way to the same end (lb_fast.h).
+ *
  * All state is in maps that user space pins, so the program forwards on without control. The tables
  * are only read here, except the flow words (compare-and-swap) and this CPU's counters.
  */
 #include "abi/parse.h"
 #include "abi/service.h"
+#include "lb_claims.h"
+#include "lb_count.h"
+#include "lb_fast.h"
 #include "lb_maps.h"
 #include "lb_rare.h"
 #include "lb_sample.h"
@@ -24,21 +29,6 @@
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
-
-/* Set by replay and tests before loading: each decision is written to gw_trace. */
-const volatile bool gw_tracing;
-
-/* A unicast frame for another machine, seen because the interface is promiscuous. */
-GW_INLINE bool lb_foreign_mac(const struct xdp_md *ctx, const struct gw_xdp_config *config)
-{
-	const uint8_t *frame = (const uint8_t *)(long)ctx->data, *mac;
-
-	if (frame + GW_ETH_HEADER > (const uint8_t *)(long)ctx->data_end || frame[0] & 1 ||
-		config->flags & GW_XDP_ANY_MAC)
-		return false;
-	mac = lb_mac(ctx, config);
-	return mac && !lb_mac_same(mac, frame);
-}
 
 /*
  * Common, and a global function all the same: taken by itself it is verified once, not once for
@@ -56,7 +46,7 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 		return GW_DROP_NO_BACKEND;
 	key = &state->packet.key;
 	in.buckets = config->bucket_count;
-	in.place = gw_flow_place(key, config->flow_seed, in.buckets);
+	in.place = gw_xdp_flow_place(key, config->flow_seed, in.buckets);
 	in.now = lb_seconds(config);
 	in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
 	in.timeouts = &config->timeouts;
@@ -68,27 +58,6 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	state->hash = gw_flow_hash(key, config->hash_seed);
 	in.hash = state->hash;
 	return gw_choose(&in, &ops, config, &state->choice);
-}
-
-GW_INLINE void lb_traffic_count(void *map, uint32_t id, uint32_t bytes, uint32_t flow)
-{
-	struct gw_traffic *traffic = bpf_map_lookup_elem(map, &id);
-
-	if (traffic) {
-		traffic->packets++;
-		traffic->bytes += bytes;
-		traffic->flows_new += flow == GW_TRACE_NEW;
-	}
-}
-
-GW_INLINE void lb_flow_count(struct gw_counters *counters, uint32_t flow)
-{
-	if (flow == GW_TRACE_NEW)
-		counters->flows_new++;
-	else if (flow == GW_TRACE_MOVED)
-		counters->flows_moved++;
-	else if (flow == GW_TRACE_UNTRACKED)
-		counters->untracked++;
 }
 
 /* From a service address and ports to the service and its backend. */
@@ -106,6 +75,8 @@ GW_INLINE int lb_decide(const struct gw_xdp_config *config, struct gw_counters *
 		state->service = GW_NONE;
 		return vip->flags & GW_VIP_NO_SERVICE_HOST ? LB_HOST : GW_DROP_NO_SERVICE;
 	}
+	if (gw_vip_run(vip, packet->protocol))
+		lb_claim_write(&packet->key, state->generation, state->service, service);
 	result = lb_choose(config, state, service->pool, service->affinity);
 	if (result == LB_OK)
 		lb_flow_count(counters, state->choice.flow);
@@ -114,9 +85,9 @@ GW_INLINE int lb_decide(const struct gw_xdp_config *config, struct gw_counters *
 	return result;
 }
 
-/* Returns a step (lb_state.h): LB_OK means sent, by state->action. */
+/* Returns a step (lb_state.h): LB_OK means sent, by state->action; LB_OTHER has filled *out. */
 GW_INLINE int lb_run(struct xdp_md *ctx, struct gw_xdp_config *config, struct gw_counters *counters,
-	struct lb_state *state)
+	struct lb_state *state, struct lb_outbound *out)
 {
 	const void *frame = (const void *)(long)ctx->data;
 	const void *end = (const void *)(long)ctx->data_end;
@@ -158,87 +129,79 @@ GW_INLINE int lb_run(struct xdp_md *ctx, struct gw_xdp_config *config, struct gw
 	backend = lb_backend_at(config, state->choice.backend);
 	if (!backend)
 		return GW_DROP_NO_BACKEND;
-	result = lb_send(ctx, config, state, length, backend);
+	result = lb_send(ctx, config, state, length, backend, out);
 	if (result == GW_DROP_TOO_BIG && gw_too_big_answers(packet))
 		return lb_too_big(ctx, state->choice.backend, packet->l3_offset, packet->l3_length,
 			packet->family);
 	return result;
 }
 
-GW_INLINE void lb_trace(const struct lb_state *state, int result)
+/* Any packet, from its first step; returns the XDP action, or LB_OTHER with *out filled. */
+__noinline int lb_whole(struct xdp_md *ctx, struct lb_outbound *out)
 {
 	uint32_t zero = 0;
-	struct gw_xdp_trace *trace = bpf_map_lookup_elem(&gw_trace, &zero);
+	struct gw_xdp_config *config = lb_config();
+	struct gw_counters *counters = bpf_map_lookup_elem(&gw_counters, &zero);
+	struct lb_state state = {};
+	int result;
 
-	if (!trace)
-		return;
-	trace->verdict = result == LB_OK	 ? GW_VERDICT_TX
-			 : result == LB_HOST	 ? GW_VERDICT_HOST
-			 : result == LB_REPLY	 ? GW_VERDICT_REPLY
-			 : result == LB_CONSUMED ? GW_VERDICT_CONSUMED
-						 : GW_VERDICT_DROP;
-	trace->reason = result >= 0 ? (uint32_t)result : 0;
-	trace->service = state->service;
-	trace->backend = state->choice.backend;
-	trace->hash = state->hash;
-	trace->slot = state->choice.slot;
-	trace->flow = state->choice.flow;
+	if (!config || !counters || !out)
+		return XDP_PASS;
+	state.generation = config->services_generation;
+	state.service = GW_NONE;
+	state.choice = (struct gw_choice){.backend = GW_NONE, .slot = GW_NONE};
+	state.action = XDP_DROP;
+	counters->rx++;
+	result = lb_run(ctx, config, counters, &state, out);
+	if (result == LB_OTHER)
+		return result;
+	if (gw_tracing)
+		lb_trace(result, state.service, state.hash, &state.choice);
+	if (result != LB_OK)
+		return lb_end(counters, result);
+	lb_count_sent(counters, state.choice.backend, state.service, state.packet.l3_length,
+		state.choice.flow);
+	return lb_leave(counters, state.action);
 }
 
-/* Counts a packet that did not go to a backend; the program's return value. */
-GW_INLINE int lb_end(struct gw_counters *counters, const struct lb_state *state, int result)
+/* The end of LB_OTHER: headers that are not plain; returns the XDP action. */
+__noinline int lb_other(struct xdp_md *ctx, struct lb_outbound *out)
 {
-	if (result == LB_HOST) {
-		counters->to_host++;
-		return XDP_PASS;
-	}
-	if (result == LB_REPLY) {
-		counters->replied++;
-		return XDP_TX;
-	}
-	if (result == LB_CONSUMED) {
-		counters->consumed++;
-	} else {
-		/* clang 19 knows all results by now and would leave the comparison out; Linux
-		 * 6.1 learns from one of 64 bits only. */
-		uint64_t reason = GW_FORGET((uint32_t)result, counters->rx);
+	uint32_t zero = 0;
+	struct gw_xdp_config *config = lb_config();
+	struct gw_counters *counters = bpf_map_lookup_elem(&gw_counters, &zero);
+	struct lb_way way = {};
+	struct gw_choice choice;
+	int result;
 
-		if (reason < GW_DROP_MAX)
-			counters->drops[reason]++;
-	}
-	return XDP_DROP;
+	if (!config || !counters || !out)
+		return XDP_DROP;
+	result = lb_encapsulate_other(ctx, out);
+	choice = (struct gw_choice){.backend = out->backend, .slot = out->slot, .flow = out->flow};
+	if (gw_tracing)
+		lb_trace(result, out->service, out->hash, &choice);
+	if (result != LB_OK)
+		return lb_end(counters, result);
+	lb_count_sent(counters, choice.backend, out->service, out->l3_length, choice.flow);
+	way.link = out->link;
+	lb_way_from_link(config, out->hash, &way);
+	return lb_leave(counters, lb_action(ctx, &way));
 }
 
 SEC("xdp.frags")
 int guideway_lb(struct xdp_md *ctx)
 {
-	uint32_t zero = 0;
-	struct gw_xdp_config *config = bpf_map_lookup_elem(&gw_config, &zero);
-	struct gw_counters *counters = bpf_map_lookup_elem(&gw_counters, &zero);
-	struct lb_state state = {};
-	int result;
+	const uint8_t *frame = (const uint8_t *)(long)ctx->data;
+	struct lb_outbound out = {};
+	int result = LB_SLOW;
 
-	if (!config || !counters)
-		return XDP_PASS;
-	state.service = GW_NONE;
-	state.choice = (struct gw_choice){.backend = GW_NONE, .slot = GW_NONE};
-	state.action = XDP_DROP;
-	counters->rx++;
-	result = lb_run(ctx, config, counters, &state);
-	if (gw_tracing)
-		lb_trace(&state, result);
-	if (result != LB_OK)
-		return lb_end(counters, &state, result);
-	counters->tx++;
-	lb_traffic_count(&gw_backend_traffic, state.choice.backend, state.packet.l3_length,
-		state.choice.flow);
-	lb_traffic_count(
-		&gw_service_traffic, state.service, state.packet.l3_length, state.choice.flow);
-	if (state.action != XDP_TX && state.action != XDP_REDIRECT) {
-		counters->xmit_failed++;
-		return XDP_DROP;
-	}
-	return state.action;
+	if (frame + GW_ETH_HEADER <= (const uint8_t *)(long)ctx->data_end)
+		result = GW_WIRE_LOAD(uint16_t, frame + 12) == GW_HTONS(GW_ETHERTYPE_IPV4)
+				 ? lb_fast_ipv4(ctx, &out)
+				 : lb_fast_ipv6(ctx, &out);
+	if (result == LB_SLOW)
+		result = lb_whole(ctx, &out);
+	return result == LB_OTHER ? lb_other(ctx, &out) : result;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control/xdp_object.h"
 
+#include "abi/flow_place.h"
 #include "base/log.h"
 #include "xdp_lb.skel.h"
 
@@ -368,7 +369,7 @@ uint64_t gw_xdp_flow_find(
 	const struct gw_xdp_object *object, const struct gw_flow_key *key, uint32_t now)
 {
 	struct gw_flow_place place =
-		gw_flow_place(key, object->config->flow_seed, object->bucket_count);
+		gw_xdp_flow_place(key, object->config->flow_seed, object->bucket_count);
 	uint32_t bucket = place.bucket;
 
 	for (int i = 0; i < 2; i++) {

@@ -418,6 +418,12 @@ static int store_vips(struct gw_xdp_tables *tables, const struct gw_snapshot *sn
 	return error;
 }
 
+/* What the program remembers of addresses, spans and services is void from here on. */
+static void services_changed(struct gw_xdp_tables *tables)
+{
+	__atomic_add_fetch(&tables->object->config->services_generation, 1, __ATOMIC_SEQ_CST);
+}
+
 /* ---- the whole */
 
 static int check_room(const struct gw_snapshot *snapshot, char why[static GW_XDP_WHY])
@@ -467,6 +473,7 @@ int gw_xdp_tables_publish(struct gw_xdp_tables *tables, struct gw_snapshot *snap
 	if (!error && !services_unchanged(tables->current, snapshot)) {
 		store_services(tables, snapshot);
 		error = fail(store_vips(tables, snapshot), "service addresses", why);
+		services_changed(tables);
 	}
 	if (!error)
 		error = fail(gw_xdp_endpoints_publish(&tables->endpoints, tables->object, snapshot),
@@ -560,6 +567,7 @@ void gw_xdp_tables_settle(struct gw_xdp_tables *tables)
 	if (settle_vips(tables))
 		return;
 	settle_services(tables);
+	services_changed(tables);
 	settle_pools(tables);
 	settle_backends(tables);
 	tables->settled = true;

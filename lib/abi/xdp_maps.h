@@ -90,7 +90,9 @@ struct gw_xdp_config {
 	struct gw_tunnel_source source[GW_PATH_MTU_SOURCES]; /* ours; written by control */
 	/* Second in which the last path MTU that the program has learnt ends; 0: none is known. */
 	uint32_t path_mtu_until;
-	uint32_t reserved_end;
+	/* Raised after each change of addresses, spans or services, and again once it has settled:
+	 * what the program remembers of them is of one generation. */
+	uint32_t services_generation;
 };
 
 /*

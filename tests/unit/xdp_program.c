@@ -503,6 +503,25 @@ static void tables_that_did_not_change_are_not_made_again(void)
 	world_free(world);
 }
 
+/* The program remembers what a packet was for; a flow's second packets go by that. */
+static void a_remembered_service_changes_and_ends_with_the_next_publish(void)
+{
+	struct world *world = world_make(1024);
+	struct frame frame = flow_frame(40001, 0x10);
+
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(run(world, &frame).service, 0);
+	CU_ASSERT_EQUAL(run(world, &frame).flow, GW_TRACE_HIT);
+	world->spans[0].service = 2; /* the same pool by its number */
+	world_publish(world);
+	CU_ASSERT_EQUAL(run(world, &frame).service, 2);
+	CU_ASSERT_EQUAL(run(world, &frame).service, 2);
+	world->spans[0].first = world->spans[0].last = 81;
+	world_publish(world);
+	dropped(world, &frame, GW_DROP_NO_SERVICE);
+	world_free(world);
+}
+
 static void addresses_and_services_that_left_are_the_hosts_again(void)
 {
 	struct world *world = world_make(1024);
@@ -535,6 +554,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(a_full_table_forwards_and_keeps_the_established),
 	GW_TEST(an_unresolved_next_hop_is_counted_and_a_big_packet_answered),
 	GW_TEST(tables_that_did_not_change_are_not_made_again),
+	GW_TEST(a_remembered_service_changes_and_ends_with_the_next_publish),
 	GW_TEST(addresses_and_services_that_left_are_the_hosts_again),
 };
 
