@@ -51,7 +51,18 @@ def need(path, mode):
         (["--cpu", "-1"], "--cpu: '-1'"),
         (["--pools", "4", "--services", "2"], "--pools: 4 pools, but only 2 services"),
         (["--backends", "500", "--table-size", "251"], "--table-size: 251 slots are too few for 500 backends"),
+        (["--flows", "9" * 3000], "is not a whole number from 1 to 1000000000 (k, M, G); see --help"),
+        (["--huge", "2000000"], "from 1 to 1048576"),
+        (["--table-size", "65536"], "--table-size: 65536 is not a prime; the nearest are 65521 and 65537"),
+        (["--table-flows", "4G"], "--table-flows: '4G'"),
+        (["--cpu", "4095"], "--cpu: CPU 4095 is not there"),
+        (["--generator-cpu", "4095"], "--generator-cpu: CPU 4095 is not there"),
         (["--cpu", "1", "--generator-cpu", "1"], "--generator-cpu"),
+        (["--mode", "nic", "--gen", "net_null0", "--dut", "net_null0"], "'net_null0' cannot be both"),
+        (["--mode", "nic", "--gen", "net_null0", "--dut", "tcp:lb1"], "'tcp:lb1' is not tcp:ADDRESS:PORT"),
+        (["--mode", "nic", "--dut", "net_null0", "--listen", "127.0.0.1:x"], "'127.0.0.1:x' is not ADDRESS:PORT"),
+        (["--mode", "nic", "--dut", "tcp:192.0.2.1:7", "--listen", "127.0.0.1:7"], "'tcp:192.0.2.1:7' is another"),
+        (["--", "--help"], "EAL's help"),
         (["--mode", "nic"], "--gen PORT and --dut PORT are needed"),
         (["--gen", "eth0"], "--mode nic"),
         (["--huge", "8", "--no-huge"], "exclude each other"),
@@ -63,6 +74,14 @@ def test_wrong_use_names_the_option_and_the_value(words, told):
     done = run(*words, status=2)
     assert told in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("mode", ["cpu", "link"])
+def test_json_is_alone_on_standard_output_when_eal_refuses_an_option(mode):
+    need("dpdk", mode)
+    done = run("--path", "dpdk", "--mode", mode, "--flows", 1, *SHORT, "--json", "--", "--bogus", status=1)
+    assert not json.loads(done.stdout)["runs"][0]["valid"]
+    assert "--bogus" in done.stderr
 
 
 def test_manual_has_every_option_of_the_help():

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "axis.h"
 
+#include "abi/flow_word.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +16,8 @@ static const char *const encap_words[] = {"ipip", "gue", "gre", "l2", NULL};
 static const char *const tracked_words[] = {"yes", "no", NULL};
 static const char *const poll_words[] = {"busy", "adaptive", NULL};
 static const char imix_word[] = "imix";
+
+#define TOLD_MAX 40 /* characters of a wrong value, so that the rest of the message fits */
 
 /* abi/objects.h bounds services, pools and table sizes; bench.h the rest. */
 const struct axis axes[AXIS_IDS] = {
@@ -32,7 +36,7 @@ const struct axis axes[AXIS_IDS] = {
 	[AXIS_NEW] = {"new", "new_share", "share of packets that open a flow", AXIS_SHARE, NULL, 0,
 		1},
 	[AXIS_TABLE_FLOWS] = {"table-flows", "table_flows", "room of the flow table", AXIS_COUNT,
-		NULL, 0, 4e9},
+		NULL, 0, GW_FLOW_FLOWS_MAX},
 	[AXIS_FILL] = {"fill", "table_fill", "share of the flow table in use", AXIS_SHARE, NULL, 0,
 		1},
 	[AXIS_WORKERS] = {"workers", "workers", "workers", AXIS_COUNT, NULL, 1, 128},
@@ -68,6 +72,8 @@ static void say_wrong(const struct axis *axis, const char *text, size_t length, 
 		snprintf(known, sizeof(known), "a whole number from %.0f to %.0f%s", axis->low,
 			axis->high, axis->kind == AXIS_FRAME ? ", or imix" : " (k, M, G)");
 	}
+	if (length > TOLD_MAX)
+		length = TOLD_MAX;
 	snprintf(message, BENCH_MESSAGE, "--%s: '%.*s' is not %s%s", axis->option, (int)length,
 		text, axis->kind == AXIS_WORD ? "one of " : "", known);
 }
@@ -283,7 +289,8 @@ char *axis_print(enum axis_id id, struct axis_value value, char *text, size_t si
 			number /= 1000;
 			unit++;
 		}
-		snprintf(text, size, unit < 0 ? "%g" : "%g%c", number, units[unit < 0 ? 0 : unit]);
+		snprintf(text, size, unit < 0 ? "%.10g" : "%.10g%c", number,
+			units[unit < 0 ? 0 : unit]);
 	}
 	return text;
 }

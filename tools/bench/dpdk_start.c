@@ -7,10 +7,12 @@
 #include <rte_errno.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WORDS_MAX     64
 #define MEGABYTES     "512" /* without huge pages: frames and look-up tables; flows lie elsewhere */
@@ -101,6 +103,24 @@ static int add_users(const char *text)
 	return 0;
 }
 
+/* EAL tells its usage on standard output, where the table or the JSON goes. */
+static int eal_init(void)
+{
+	int out, status;
+
+	fflush(stdout);
+	out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (out >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	status = rte_eal_init(word_count, words);
+	if (out >= 0) {
+		fflush(stdout);
+		dup2(out, STDOUT_FILENO);
+		close(out);
+	}
+	return status;
+}
+
 static int start(const struct bench_machine *machine, char message[BENCH_MESSAGE])
 {
 	static char program[] = "guideway-bench", lcores_option[] = "--lcores",
@@ -125,7 +145,7 @@ static int start(const struct bench_machine *machine, char message[BENCH_MESSAGE
 			WORDS_MAX);
 		return -E2BIG;
 	}
-	if (rte_eal_init(word_count, words) < 0) {
+	if (eal_init() < 0) {
 		snprintf(message, BENCH_MESSAGE,
 			"DPDK does not start: %s (its own messages above say more)",
 			rte_strerror(rte_errno));

@@ -71,6 +71,7 @@ static void become(const char *word, int fd, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	dup2(STDERR_FILENO, STDOUT_FILENO); /* the table or the JSON goes there, not EAL's words */
 	if (fd == BENCH_CHILD_FD)
 		fcntl(fd, F_SETFD, 0);
 	else if (dup2(fd, BENCH_CHILD_FD) < 0)

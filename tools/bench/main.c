@@ -364,6 +364,20 @@ static int serve(const struct options *options, const struct machine *machine)
 	return EXIT_FAILED;
 }
 
+static int cpu_check(const char *option, int cpu)
+{
+	cpu_set_t allowed;
+
+	if (cpu < 0 || sched_getaffinity(0, sizeof(allowed), &allowed))
+		return 0;
+	if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
+		return 0;
+	gw_log_error(
+		"--%s: CPU %d is not there, or not this process's to use (see `taskset -p $$`)",
+		option, cpu);
+	return EXIT_USAGE;
+}
+
 static int run(int argc, char **argv)
 {
 	struct options options;
@@ -375,6 +389,10 @@ static int run(int argc, char **argv)
 		return status;
 	}
 	gw_log_open("guideway-bench", GW_LOG_WARNING);
+	if (cpu_check("cpu", options.cpu) || cpu_check("generator-cpu", options.generator_cpu)) {
+		options_free(&options);
+		return EXIT_USAGE;
+	}
 	signals_take();
 	status = options.huge ? huge_reserve(options.huge) : 0;
 	if (status) {

@@ -161,8 +161,9 @@ static int read_number(
 
 	if (end == text || *end || !(value >= low && value <= high) ||
 		(whole && value != floor(value))) {
-		snprintf(message, sizeof(message), "--%s: '%s' is not a %snumber from %g to %g",
-			option, text, whole ? "whole " : "", low, high);
+		snprintf(message, sizeof(message),
+			"--%s: '%.40s' is not a %snumber from %.10g to %.10g", option, text,
+			whole ? "whole " : "", low, high);
 		return wrong(message);
 	}
 	*number = value;
@@ -324,6 +325,53 @@ static int join_eal_args(struct options *options, int argc, char **argv, int fir
 	return fclose(stream) ? -ENOMEM : 0;
 }
 
+/* EAL would print its help and end the program with 0, in the middle of it. */
+static bool asks_eal_for_help(int argc, char **argv, int first)
+{
+	for (int i = first; i < argc; i++)
+		if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
+			return true;
+	return false;
+}
+
+/* "192.0.2.2:7110", "[2001:db8::2]:7110" or a name in front. */
+static bool is_address_port(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	char *end;
+	unsigned long port;
+
+	if (!colon || colon == text || colon[1] < '0' || colon[1] > '9')
+		return false;
+	port = strtoul(colon + 1, &end, 10);
+	return !*end && port > 0 && port <= UINT16_MAX;
+}
+
+static int check_ports(const struct options *options)
+{
+	static const char other_host[] = "tcp:";
+	const size_t length = sizeof(other_host) - 1;
+	const char *remote = options->dut && !strncmp(options->dut, other_host, length)
+				     ? options->dut + length
+				     : NULL;
+	char message[BENCH_MESSAGE] = "";
+
+	if (options->listen && !is_address_port(options->listen))
+		snprintf(message, sizeof(message), "--listen: '%.64s' is not ADDRESS:PORT",
+			options->listen);
+	else if (options->listen && remote)
+		snprintf(message, sizeof(message),
+			"--dut: '%.64s' is another host's; --listen balances on a port of this one",
+			options->dut);
+	else if (remote && !is_address_port(remote))
+		snprintf(message, sizeof(message), "--dut: '%.64s' is not tcp:ADDRESS:PORT",
+			options->dut);
+	else if (options->gen && options->dut && !strcmp(options->gen, options->dut))
+		snprintf(message, sizeof(message),
+			"--gen and --dut: '%.64s' cannot be both; give two ports", options->gen);
+	return message[0] ? wrong(message) : -1;
+}
+
 /* What only the whole of the options shows. */
 static int check_whole(const struct options *options)
 {
@@ -344,7 +392,7 @@ static int check_whole(const struct options *options)
 		return wrong("--huge and --no-huge exclude each other");
 	if (options->cpu >= 0 && options->cpu == options->generator_cpu)
 		return wrong("--generator-cpu: the measured core cannot generate as well");
-	return -1;
+	return check_ports(options);
 }
 
 int options_read(struct options *options, int argc, char **argv)
@@ -372,6 +420,9 @@ int options_read(struct options *options, int argc, char **argv)
 			"unexpected '%.100s' (EAL's options go behind --)", argv[optind]);
 		return wrong(message);
 	}
+	if (asks_eal_for_help(argc, argv, optind))
+		return wrong("EAL's help cannot be had behind --; EAL's options are in DPDK's "
+			     "documentation");
 	if (join_eal_args(options, argc, argv, optind))
 		return EXIT_FAILED;
 	return check_whole(options);

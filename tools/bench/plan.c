@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "plan.h"
 
+#include "abi/flow_word.h"
+#include "chash/prime.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +48,23 @@ static void list_choose(enum axis_id id, const struct axis_list *given, const st
 		axis_parse(id, text, list, message);
 }
 
+/* A generated configuration would be refused as well, but with a place in it that nobody has seen.
+ */
+static int table_size_check(uint32_t size, char *message)
+{
+	uint32_t below = size, above = size;
+
+	if (prime_check(size))
+		return 0;
+	while (!prime_check(below))
+		below--;
+	while (!prime_check(above))
+		above++;
+	snprintf(message, BENCH_MESSAGE,
+		"--table-size: %u is not a prime; the nearest are %u and %u", size, below, above);
+	return -EINVAL;
+}
+
 /* With `services_free` nobody has said how many services: there are enough for the pools. */
 static int case_complete(struct bench_case *what, bool services_free, char *message)
 {
@@ -63,9 +83,13 @@ static int case_complete(struct bench_case *what, bool services_free, char *mess
 			what->backends);
 		return -EINVAL;
 	}
+	if (room < TABLE_FLOWS_MIN)
+		room = TABLE_FLOWS_MIN;
+	if (room > GW_FLOW_FLOWS_MAX)
+		room = GW_FLOW_FLOWS_MAX;
 	if (!what->table_flows)
-		what->table_flows = room > TABLE_FLOWS_MIN ? room : TABLE_FLOWS_MIN;
-	return 0;
+		what->table_flows = room;
+	return table_size_check(what->table_size, message);
 }
 
 static size_t product_of(const struct axis_list lists[AXIS_IDS])

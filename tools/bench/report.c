@@ -88,8 +88,13 @@ static void print_figure(const struct measurement *measurement, bool latency, FI
 	char range[32];
 
 	snprintf(range, sizeof(range), "%.1f-%.1f", measurement->ns.min, measurement->ns.max);
-	fprintf(out, "%9.1f %17s %8.2f %8.1f %8.1f %6.2f", ns, range, measurement_mpps(ns), bound,
-		ns - bound, bound / ns);
+	fprintf(out, "%9.1f %17s %8.2f %8.1f %8.1f", ns, range, measurement_mpps(ns), bound,
+		ns - bound);
+	/* A bound that is not to be told from its feeder has no rate. */
+	if (bound > 0)
+		fprintf(out, " %6.2f", bound / ns);
+	else
+		fprintf(out, " %6s", "-");
 	if (measurement->cycles.median > 0)
 		fprintf(out, " %7.0f", measurement->cycles.median);
 	else
