@@ -531,6 +531,21 @@ static void disturbances_are_told(void)
 	CU_ASSERT_EQUAL(ear.told, 1);
 }
 
+static void bound_slower_than_the_balancer_is_told(void)
+{
+	struct measurement measurement = {.outcome = OUTCOME_FIGURE,
+		.ns = {.median = 40, .min = 40, .max = 40},
+		.bound_ns = {.median = 80, .min = 80, .max = 80}};
+	struct ear ear = {.word = "2.0 times"};
+
+	measurement_warn(&measurement, hear, &ear);
+	CU_ASSERT_EQUAL(ear.told, 1);
+	measurement.bound_ns.median = 41;
+	ear = (struct ear){.word = "bound"};
+	measurement_warn(&measurement, hear, &ear);
+	CU_ASSERT_EQUAL(ear.told, 0);
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(medians_are_of_the_rounds),
 	GW_TEST(good_sample_is_a_figure),
@@ -554,6 +569,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(values_read_back_as_they_were_set),
 	GW_TEST(cpu_lists_are_the_kernels),
 	GW_TEST(disturbances_are_told),
+	GW_TEST(bound_slower_than_the_balancer_is_told),
 };
 
 GW_SUITE("bench_judge", tests)

@@ -76,6 +76,22 @@ def test_wrong_use_names_the_option_and_the_value(words, told):
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    "words, why",
+    [
+        (["--path", "dpdk", "--load", "50%"], "--load and --idle need a generator: --mode link or nic"),
+        (["--path", "dpdk", "--idle", "50"], "--load and --idle need a generator: --mode link or nic"),
+        (["--path", "xdp", "--workers", "2"], "--workers are for the DPDK path"),
+        (["--path", "xdp", "--poll", "adaptive"], "--poll is for the DPDK path"),
+        (["--path", "xdp", "--mode", "link", "--idle", "50"], "--idle is for the DPDK path"),
+    ],
+)
+def test_what_a_path_or_mode_cannot_have_is_skipped_and_no_figure_claims_it(words, why):
+    told = json.loads(run(*words, "--flows", 1, *SHORT, "--json", status=1).stdout)
+    assert told["runs"] == []
+    assert [one["why"] for one in told["skipped"]] == [why]
+
+
 @pytest.mark.parametrize("mode", ["cpu", "link"])
 def test_json_is_alone_on_standard_output_when_eal_refuses_an_option(mode):
     need("dpdk", mode)

@@ -264,6 +264,25 @@ static void take_rounds(struct session *session, double *room)
 	summarise(result, room);
 }
 
+/* What a path or mode cannot have is said, not left out of what its figure claims. */
+static bool case_possible(const struct bench_case *what, char *why)
+{
+	bool xdp = !strcmp(what->path, "xdp");
+	const char *impossible = NULL;
+
+	if (!strcmp(what->mode, "cpu") && (what->load > 0 || what->idle_us))
+		impossible = "--load and --idle need a generator: --mode link or nic";
+	else if (xdp && what->idle_us)
+		impossible = "--idle is for the DPDK path";
+	else if (xdp && what->workers != 1)
+		impossible = "--workers are for the DPDK path";
+	else if (xdp && what->adaptive)
+		impossible = "--poll is for the DPDK path";
+	if (impossible)
+		snprintf(why, BENCH_MESSAGE, "%s", impossible);
+	return !impossible;
+}
+
 static void measure_open(struct session *session, double *room)
 {
 	struct measurement *result = session->result;
@@ -318,6 +337,8 @@ void measure_case(const struct measure_options *options, const struct bench_runn
 	else if (!runner)
 		snprintf(measurement->why, BENCH_MESSAGE,
 			"this build cannot measure path %s, mode %s", what->path, what->mode);
+	else if (!case_possible(what, measurement->why))
+		measurement->outcome = OUTCOME_UNSUPPORTED;
 	else
 		measure_unpinned(&session, room);
 	free(room);

@@ -170,8 +170,12 @@ static struct measurement worst_of(const struct report *report)
 			worst.sibling_busy = one->sibling_busy;
 		if (one->preempted > worst.preempted)
 			worst.preempted = one->preempted;
-		if (one->outcome == OUTCOME_FIGURE && share > spread)
+		if (one->outcome != OUTCOME_FIGURE)
+			continue;
+		if (share > spread)
 			spread = share;
+		if (one->bound_ns.median > worst.bound_ns.median * one->ns.median)
+			worst.bound_ns.median = one->bound_ns.median / one->ns.median;
 	}
 	worst.ns.max = spread;
 	return worst;

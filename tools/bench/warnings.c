@@ -9,6 +9,7 @@
 #define STEAL_MUCH     0.005
 #define SIBLING_MUCH   0.05
 #define NEW_MUCH       0.02
+#define BOUND_SLOW     1.1  /* over the balancer: that is no bound */
 #define SPREAD_MUCH    0.10 /* between the rounds of one figure */
 #define PREEMPTED_MUCH 10   /* a second would be the scheduler's tick on an idle machine */
 
@@ -121,6 +122,14 @@ void measurement_warn(const struct measurement *measurement, machine_warning *wa
 			"%.1f%% of the packets opened a flow, though all should be known: is the "
 			"flow table too small for them?",
 			(double)measurement->flows_new / (double)measurement->packets * 100);
+		warn(owner, text);
+	}
+	if (measurement->outcome == OUTCOME_FIGURE &&
+		measurement->bound_ns.median > BOUND_SLOW * ns->median) {
+		snprintf(text, sizeof(text),
+			"the bound took %.1f times as long as the balancer, which does more: other "
+			"work disturbed it",
+			measurement->bound_ns.median / ns->median);
 		warn(owner, text);
 	}
 	if (measurement->outcome == OUTCOME_FIGURE &&
