@@ -150,6 +150,18 @@ static int generator_choose(int measured)
 	return measured;
 }
 
+/* With autogroup, nice values count only among the processes of one session. */
+static bool autogroup_plain(void)
+{
+	char line[64];
+	int nice;
+
+	if (number_read("/proc/sys/kernel/sched_autogroup_enabled", 0) != 1)
+		return false;
+	line_read("/proc/self/autogroup", line, sizeof(line)); /* "/autogroup-12 nice 0" */
+	return sscanf(line, "/autogroup-%*d nice %d", &nice) == 1 && nice >= 0;
+}
+
 void machine_read(struct machine *machine, int cpu, int generator_cpu)
 {
 	char path[96];
@@ -176,6 +188,7 @@ void machine_read(struct machine *machine, int cpu, int generator_cpu)
 		generator_cpu >= 0 ? generator_cpu : generator_choose(machine->cpu);
 	machine->measured_isolated = machine_list_has(machine->isolated, machine->cpu) ||
 				     machine_list_has(machine->nohz_full, machine->cpu);
+	machine->autogroup_plain = autogroup_plain();
 	snprintf(path, sizeof(path), CPU_FOLDER "/cpu%d/cpufreq/scaling_governor", machine->cpu);
 	line_read(path, machine->governor, sizeof(machine->governor));
 }

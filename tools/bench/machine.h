@@ -27,6 +27,7 @@ struct machine {
 	double tsc_hz;	    /* 0: not known */
 	double load;	    /* of the last minute */
 	bool measured_isolated;
+	bool autogroup_plain;	/* sched_autogroup_enabled, and this process's is not preferred */
 	int cpu, generator_cpu; /* those that will be used */
 };
 

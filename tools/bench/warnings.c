@@ -71,6 +71,9 @@ static void warn_of_core(
 		snprintf(text, size, "other work: the load average is %.1f on %d cores",
 			machine->load, machine->cores);
 		warn(owner, text);
+		if (machine->autogroup_plain)
+			warn(owner, "autogroup: other sessions' work has an equal share whatever "
+				    "nice says (setsid, then write -19 to /proc/self/autogroup)");
 	}
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What guideway-bench says of a machine whose other sessions nice does not hold back. */
+#include "suite.h"
+#include "tools/bench/machine.h"
+
+#include <string.h>
+
+static void count_autogroup(void *owner, const char *text)
+{
+	*(int *)owner += !strncmp(text, "autogroup:", 10);
+}
+
+static int warned(double load, bool plain)
+{
+	const struct machine machine = {
+		.cores = 2, .cpu = 1, .load = load, .autogroup_plain = plain};
+	int count = 0;
+
+	machine_warn(&machine, true, true, true, count_autogroup, &count);
+	return count;
+}
+
+static void a_plain_autogroup_is_warned_of_beside_other_work(void)
+{
+	CU_ASSERT_EQUAL(warned(1.5, true), 1);
+}
+
+static void a_plain_autogroup_does_not_matter_on_an_idle_machine(void)
+{
+	CU_ASSERT_EQUAL(warned(0.1, true), 0);
+}
+
+static void a_preferred_autogroup_is_not_warned_of(void)
+{
+	CU_ASSERT_EQUAL(warned(1.5, false), 0);
+}
+
+static const struct gw_test tests[] = {
+	GW_TEST(a_plain_autogroup_is_warned_of_beside_other_work),
+	GW_TEST(a_plain_autogroup_does_not_matter_on_an_idle_machine),
+	GW_TEST(a_preferred_autogroup_is_not_warned_of),
+};
+
+GW_SUITE("bench_warnings", tests)
