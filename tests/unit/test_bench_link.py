@@ -3,6 +3,7 @@
 """guideway-bench's link and nic for real, on memif between processes of its own: that they measure, what they say, and
 that nothing stays. No speed is asserted."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -87,6 +88,30 @@ def test_load_gives_latencies_that_rise_with_the_percentile():
     assert one["valid"], one.get("why")
     p50, p99, p999 = (one["latency"][name]["median"] for name in ("p50_ns", "p99_ns", "p99_9_ns"))
     assert 0 < p50 <= p99 <= p999
+
+
+def stop_and_go(process, stopped, between):
+    """Until it ends: its balancer stands still for `stopped` seconds each time."""
+    while process.poll() is None:
+        with contextlib.suppress(OSError):  # they end when they like
+            for pid in children(process.pid):
+                if b"@subject" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+                    os.kill(pid, signal.SIGSTOP)
+                    time.sleep(stopped)
+                    os.kill(pid, signal.SIGCONT)
+        time.sleep(between)
+
+
+def test_a_balancer_that_stands_still_is_late_for_all_that_was_due_meanwhile():
+    words = [str(word) for word in (PROGRAM, "--mode", "link", "--load", "0.1", "--seconds", 2, *BRIEF)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        stop_and_go(process, stopped=0.2, between=0.4)
+        [one] = json.loads(process.stdout.read())["runs"]
+    assert one["valid"], one.get("why")
+    latency = one["latency"]
+    # A third of the time it stood still, a tenth of which is more than a ring has room for.
+    assert latency["late"] > 0.05 * one["packets"], latency
+    assert latency["max_ns"] > 190e6 and latency["p99_ns"]["median"] > 100e6, latency
 
 
 def test_pauses_give_the_latency_of_single_packets_awake_and_asleep():

@@ -76,7 +76,9 @@ struct bench_sample {
 	bool has_latency;
 	double latency_ns[3]; /* p50, p99, p99.9 */
 	double latency_max_ns;
-	char note[96]; /* "no_neighbour 12": what explains a loss; may be empty */
+	uint64_t late; /* sent well after the schedule had them due; latency counts from then */
+	uint64_t never_sent; /* due, and not sent at all */
+	char note[96];	     /* "no_neighbour 12": what explains a loss; may be empty */
 };
 
 enum bench_subject {

@@ -7,9 +7,10 @@
  * highest without loss; whatever is lost all the same is the subject's, and named.
  *
  * With a load, frames are paced at that share of the balancer's highest rate, the same for the
- * bound, and latency is what is wanted. The rings are longer then, and frames are held back (and
- * counted as such) only when a ring is half full: that outlasts the pauses of a shared machine
- * without a loss. With `idle_us`, single frames after a pause each: what a wake-up takes.
+ * bound, and latency is what is wanted. The rings are longer then, and frames are held back only
+ * when a ring is half full: that outlasts the pauses of a shared machine without a loss. What was
+ * held back goes later, and its latency counts from when it was due (pace.h). With `idle_us`,
+ * single frames after a pause each: what a wake-up takes.
  */
 #include "link_rig.h"
 

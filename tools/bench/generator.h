@@ -6,13 +6,14 @@
  *	generator.c         the process: port, buffers, asks
  *	generator_slots.c   the frames, made before: one slot a flow, in random order
  *	generator_run.c     the loop that sends and receives, one burst of each in turn
+ *	pace.c              when a frame is due, and how late it is
  *	generator_number.c  what came back: ours? right?
  *
  * Each frame carries a number of its own where TCP has its sequence number, and the complement of
  * it where TCP has the acknowledgement: together they add nothing to the checksum, which therefore
  * is right for any number, and they tell our frames from others' at any size. A share of the
- * numbers is stamped with the time of sending; one frame in some of those that come back is
- * compared byte for byte.
+ * numbers is stamped with the time from which its latency counts; one frame in some of those that
+ *come back is compared byte for byte.
  *
  * One thread, one core.
  */

@@ -4,12 +4,14 @@
  * a frame's is read just before the burst that it is sent in, and just after the one that it is
  * received in.
  *
- * A paced trial sends what is due by the clock, at most a burst at a time. When the generator
- * itself was held up (its core was taken away) it catches up a millisecond's worth, and drops the
- * rest of the schedule, counted as `behind`: a burst as long as the pause would test the rings, not
- * the subject.
+ * A paced trial sends what is due by the clock, at most a burst at a time; latencies count from
+ * when a frame was due (pace.h). With a window all that was held up goes in the end, as the window
+ * lets it; what has not gone CATCH_UP_MS after the trial's end is given up. Without one, a
+ * generator that was held up (its core was taken away) catches up a millisecond's worth and gives
+ * up the rest: a burst as long as the pause would test the rings, not the subject.
  */
 #include "generator.h"
+#include "pace.h"
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
@@ -26,23 +28,26 @@
 #define STAMP_PACED 16
 #define CHECK_SHARE 4
 
-#define STALL_MS  500 /* without a frame back: those on their way are given up */
-#define DRAIN_MS  500 /* … at the end of a trial */
-#define ANSWER_MS 200 /* … when a single frame is waited for */
+#define STALL_MS    500	 /* without a frame back: those on their way are given up */
+#define DRAIN_MS    500	 /* … at the end of a trial */
+#define ANSWER_MS   200	 /* … when a single frame is waited for */
+#define CATCH_UP_MS 1000 /* for a schedule that is behind at the end of a trial */
 
 struct run {
 	struct generator *generator;
 	enum bench_subject subject;
 	struct bench_trial trial;
 	struct bench_generated seen;
-	uint32_t first;	     /* number of the trial's first frame */
-	uint32_t shift;	     /* of what comes back */
-	uint32_t stamp_mask; /* numbers with these bits clear are stamped */
+	struct bench_pace pace; /* rate 0: by the window alone */
+	uint32_t first;		/* number of the trial's first frame */
+	uint32_t shift;		/* of what comes back */
+	uint32_t stamp_mask;	/* numbers with these bits clear are stamped */
 	uint32_t stamp_bits;
 	uint32_t check_mask;
 	uint8_t flags;	    /* of all frames; 0: their own */
 	uint64_t fill_flow; /* the next of the flows that fill the table; 0: the case's are sent */
 	uint16_t queue;
+	uint64_t end; /* of a trial: nothing is due after it */
 	uint64_t start, last_sent, last_received, hz;
 	uint64_t given_up;	/* on their way, but not waited for */
 	uint32_t pending_first; /* number of pending[0] */
@@ -55,13 +60,14 @@ static uint64_t ticks(const struct run *run, uint32_t ms)
 	return run->hz / 1000 * ms;
 }
 
-static void stamp(struct run *run, uint32_t number, uint64_t now)
+/* With the time from which its latency counts. */
+static void stamp(struct run *run, uint32_t number, uint64_t since)
 {
 	struct generator_stamp *stamp =
 		&run->generator->stamp[(number >> run->stamp_bits) % GENERATOR_STAMPS];
 
 	stamp->number = number;
-	stamp->tsc = now;
+	stamp->tsc = since;
 }
 
 /* Fills up what waits to `count` frames. */
@@ -100,13 +106,16 @@ static void send_frames(struct run *run, uint16_t count)
 	now = rte_rdtsc();
 	for (uint16_t i = 0; i < run->pending_count; i++)
 		if (!((run->pending_first + i) & run->stamp_mask))
-			stamp(run, run->pending_first + i, now);
+			stamp(run, run->pending_first + i,
+				run->pace.rate ? bench_pace_time(&run->pace, i, now) : now);
 	sent = rte_eth_tx_burst(
 		run->generator->ethdev, run->queue, run->pending, run->pending_count);
 	if (++run->queue >= run->generator->queues)
 		run->queue = 0;
 	if (!sent)
 		return;
+	if (run->pace.rate)
+		bench_pace_sent(&run->pace, sent, now);
 	run->seen.sent += sent;
 	run->last_sent = now;
 	run->pending_first += sent;
@@ -193,20 +202,17 @@ static uint64_t due_window(struct run *run, uint64_t now)
 	return 0;
 }
 
-/* What the clock says, less what was dropped of the schedule. */
+/* What the clock says. */
 static uint64_t due_paced(struct run *run, uint64_t now)
 {
-	double share = (double)(now - run->start) / (double)run->hz;
-	uint64_t until_now = (uint64_t)(share * (double)run->trial.rate);
-	uint64_t done = run->seen.sent + run->seen.behind;
 	uint64_t most = run->trial.rate / 1000 + GENERATOR_BURST;
-	uint64_t due = until_now > done ? until_now - done : 0;
+	uint64_t due = bench_pace_due(&run->pace, now < run->end ? now : run->end);
 
-	if (due > most) {
-		run->seen.behind += due - most;
-		due = most;
-	}
-	return due;
+	if (run->trial.window || due <= most)
+		return due;
+	bench_pace_give_up(
+		&run->pace, due - most, run->stamp_mask + 1, now, &run->generator->latency);
+	return most;
 }
 
 static uint16_t due(struct run *run, uint64_t now)
@@ -247,6 +253,8 @@ static void run_begin(struct run *run, struct generator *generator)
 			rte_pktmbuf_free_bulk(mbufs, count);
 	}
 	run->start = run->last_sent = run->last_received = rte_rdtsc();
+	if (run->trial.rate && !run->trial.idle_us)
+		bench_pace_begin(&run->pace, run->start, run->hz, run->trial.rate);
 }
 
 /* Waits for what is still on its way, and reads the result off. */
@@ -269,19 +277,21 @@ static void run_end(struct run *run, struct bench_generated *out)
 	run->seen.sending = (double)(run->last_sent - run->start) / (double)run->hz;
 	run->seen.seconds = (double)(run->last_received - run->start) / (double)run->hz;
 	run->seen.timed = latency->count;
+	run->seen.late = run->pace.late;
+	run->seen.never = run->pace.never;
 	for (int i = 0; i < BENCH_LATENCIES - 1; i++)
 		run->seen.latency_ns[i] = (double)bench_latency_at(latency, shares[i]) / per_ns;
 	run->seen.latency_ns[BENCH_LATENCIES - 1] = (double)latency->longest / per_ns;
 	*out = run->seen;
 }
 
-static void run_flows(struct run *run, uint64_t end)
+static void run_flows(struct run *run)
 {
 	for (;;) {
 		uint64_t now = rte_rdtsc();
 		uint16_t count;
 
-		if (now >= end)
+		if (now >= run->end)
 			return;
 		count = due(run, now);
 		if (count)
@@ -290,12 +300,28 @@ static void run_flows(struct run *run, uint64_t end)
 	}
 }
 
-static void run_idle(struct run *run, uint64_t end)
+/* What was due before the end of a paced trial and could not go until then. */
+static void run_rest(struct run *run)
+{
+	uint64_t last = run->end + ticks(run, CATCH_UP_MS), now = rte_rdtsc(), left;
+
+	while ((left = bench_pace_due(&run->pace, run->end)) && now < last) {
+		uint16_t count = due(run, now);
+
+		if (count)
+			send_frames(run, count);
+		receive_frames(run);
+		now = rte_rdtsc();
+	}
+	bench_pace_give_up(&run->pace, left, run->stamp_mask + 1, now, &run->generator->latency);
+}
+
+static void run_idle(struct run *run)
 {
 	struct timespec pause = {.tv_sec = run->trial.idle_us / 1000000,
 		.tv_nsec = (long)(run->trial.idle_us % 1000000) * 1000};
 
-	while (rte_rdtsc() < end) {
+	while (rte_rdtsc() < run->end) {
 		uint64_t sent = run->seen.sent;
 
 		nanosleep(&pause, NULL);
@@ -316,14 +342,15 @@ void generator_trial(struct generator *generator, enum bench_subject subject,
 	const struct bench_trial *trial, struct bench_generated *out)
 {
 	struct run run = {.subject = subject, .trial = *trial};
-	uint64_t end;
 
 	run_begin(&run, generator);
-	end = run.start + (uint64_t)(trial->seconds * (double)run.hz);
+	run.end = run.start + (uint64_t)(trial->seconds * (double)run.hz);
 	if (trial->idle_us)
-		run_idle(&run, end);
+		run_idle(&run);
 	else
-		run_flows(&run, end);
+		run_flows(&run);
+	if (run.pace.rate)
+		run_rest(&run);
 	run_end(&run, out);
 }
 

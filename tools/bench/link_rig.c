@@ -162,8 +162,8 @@ static void name_losses(struct bench_sample *sample, const struct bench_generate
 	uint64_t before = above(seen->sent, counted->rx);
 	uint64_t behind = above(counted->tx, seen->received);
 
-	if (seen->behind)
-		add_note(sample, "held back %" PRIu64, seen->behind);
+	if (seen->never)
+		add_note(sample, "never sent %" PRIu64, seen->never);
 	if (!sample->lost)
 		return;
 	if (before)
@@ -192,6 +192,8 @@ static void fill_sample(struct bench_sample *sample, const struct bench_generate
 		.counted_drops = counted->drops,
 		.counted_other = counted->other};
 	sample->has_latency = seen->timed > 0;
+	sample->late = seen->late;
+	sample->never_sent = seen->never;
 	memcpy(sample->latency_ns, seen->latency_ns, sizeof(sample->latency_ns));
 	sample->latency_max_ns = seen->latency_ns[BENCH_LATENCIES - 1];
 	name_losses(sample, seen, counted);

@@ -72,8 +72,9 @@ struct bench_generated {
 	uint64_t received; /* ours, of this trial */
 	uint64_t foreign;  /* others that arrived meanwhile */
 	uint64_t sampled, wrong;
-	uint64_t behind; /* frames that a paced trial should have sent and did not */
-	uint64_t timed;	 /* latencies measured */
+	uint64_t late;	/* of those sent: more than BENCH_LATE_US after they were due */
+	uint64_t never; /* frames that a paced trial should have sent and did not */
+	uint64_t timed; /* latencies measured */
 	double latency_ns[BENCH_LATENCIES];
 };
 

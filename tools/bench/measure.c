@@ -213,6 +213,8 @@ static bool take_round(struct session *session, struct measure_round *round)
 	memcpy(round->latency_ns, balancer.latency_ns, sizeof(round->latency_ns));
 	round->latency_max_ns = balancer.latency_max_ns;
 	result->has_latency = balancer.has_latency;
+	result->late += balancer.late;
+	result->never_sent += balancer.never_sent;
 	result->packets += balancer.packets;
 	result->sampled += balancer.sampled;
 	result->swaps += balancer.swaps;

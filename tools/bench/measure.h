@@ -49,6 +49,7 @@ struct measurement {
 	struct spread latency_ns[3];
 	double latency_max_ns;
 	bool has_latency;
+	uint64_t late, never_sent;	  /* by the schedule; of the balancer, all rounds */
 	uint64_t packets, sampled, swaps; /* of the balancer, all rounds */
 	uint64_t lost;			  /* in the sample that was refused */
 	double steal_share;		  /* of the measured core's time */

@@ -99,9 +99,15 @@ static void print_figure(const struct measurement *measurement, bool latency, FI
 		fprintf(out, " %7.0f", measurement->cycles.median);
 	else
 		fprintf(out, " %7s", "-");
-	if (latency && measurement->has_latency)
-		for (int i = 0; i < 3; i++)
-			fprintf(out, " %9.1f", measurement->latency_ns[i].median * 1e-3);
+	if (!latency || !measurement->has_latency)
+		return;
+	for (int i = 0; i < 3; i++)
+		fprintf(out, " %9.1f", measurement->latency_ns[i].median * 1e-3);
+	if (measurement->late)
+		fprintf(out, "  late %" PRIu64 " of %" PRIu64, measurement->late,
+			measurement->packets);
+	if (measurement->never_sent)
+		fprintf(out, "  never sent %" PRIu64, measurement->never_sent);
 }
 
 /* Was the line before it the same refusal? A path that cannot have a case cannot have its like. */

@@ -90,11 +90,13 @@ static void add_figures(json_t *run, const struct measurement *measurement)
 	json_object_set_new(run, "rounds", rounds_json(measurement));
 	json_object_set_new(run, "latency",
 		measurement->has_latency
-			? json_pack("{s:o, s:o, s:o, s:f}", "p50_ns",
+			? json_pack("{s:o, s:o, s:o, s:f, s:I, s:I}", "p50_ns",
 				  spread_json(&measurement->latency_ns[0]), "p99_ns",
 				  spread_json(&measurement->latency_ns[1]), "p99_9_ns",
 				  spread_json(&measurement->latency_ns[2]), "max_ns",
-				  measurement->latency_max_ns)
+				  measurement->latency_max_ns, "late",
+				  (json_int_t)measurement->late, "never_sent",
+				  (json_int_t)measurement->never_sent)
 			: json_null());
 }
 
