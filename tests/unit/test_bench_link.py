@@ -144,6 +144,14 @@ def test_nic_searches_the_highest_rate_without_loss_between_two_ports():
     assert one["details"]["resolution"] == 0.01
 
 
+def test_frames_of_others_without_end_do_not_keep_it_waiting_for_lost_ones():
+    # A null port takes what is sent, and always has frames to give: those of others.
+    words = ("--mode", "nic", "--gen", "net_null0", "--dut", "net_null1", "--seconds", 0.1)
+    [one] = json.loads(run(*words, *BRIEF, status=1).stdout)["runs"]
+    assert "nothing came back from the balancer" in one["why"]
+    assert "others' frames arrived" in one["why"]
+
+
 def test_nic_measures_a_balancer_that_another_host_runs(served):
     gen, address = served
     words = ("--mode", "nic", "--gen", gen, "--dut", f"tcp:{address}", "--seconds", 0.1, "--repeats", 1)

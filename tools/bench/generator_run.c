@@ -174,14 +174,16 @@ static void receive_frames(struct run *run)
 	for (uint16_t queue = 0; queue < run->generator->queues; queue++) {
 		uint16_t count =
 			rte_eth_rx_burst(run->generator->ethdev, queue, mbufs, GENERATOR_BURST);
-		uint64_t now;
+		uint64_t received = run->seen.received, now;
 
 		if (!count)
 			continue;
 		now = rte_rdtsc();
-		run->last_received = now;
 		for (uint16_t i = 0; i < count; i++)
 			look_at(run, mbufs[i], now);
+		/* Others' frames must not keep us waiting for one of ours that is lost. */
+		if (run->seen.received != received)
+			run->last_received = now;
 		rte_pktmbuf_free_bulk(mbufs, count);
 	}
 }
@@ -235,6 +237,7 @@ static void run_begin(struct run *run, struct generator *generator)
 {
 	struct rte_mbuf *mbufs[GENERATOR_BURST];
 	uint32_t share = run->trial.idle_us ? 1 : run->trial.rate ? STAMP_PACED : STAMP_FULL;
+	uint64_t late;
 
 	run->generator = generator;
 	run->shift = generator_shift(generator, run->subject);
@@ -245,11 +248,13 @@ static void run_begin(struct run *run, struct generator *generator)
 	run->hz = rte_get_tsc_hz();
 	memset(&generator->latency, 0, sizeof(generator->latency));
 	memset(generator->stamp, 0, sizeof(generator->stamp));
+	late = rte_rdtsc() + ticks(run, DRAIN_MS);
 	for (uint16_t queue = 0; queue < generator->queues; queue++) {
 		uint16_t count;
 
-		/* What is late from before. */
-		while ((count = rte_eth_rx_burst(generator->ethdev, queue, mbufs, GENERATOR_BURST)))
+		/* What is late from before; a port that never falls silent must not hold us. */
+		while (rte_rdtsc() < late && (count = rte_eth_rx_burst(generator->ethdev, queue,
+						      mbufs, GENERATOR_BURST)))
 			rte_pktmbuf_free_bulk(mbufs, count);
 	}
 	run->start = run->last_sent = run->last_received = rte_rdtsc();
