@@ -309,8 +309,7 @@ static int check_case(
 	const struct bench_machine *machine, const struct bench_case *what, char *message)
 {
 	if (!what->tracked) {
-		snprintf(message, BENCH_MESSAGE,
-			"the DPDK path always tracks flows: only the XDP path can do without");
+		snprintf(message, BENCH_MESSAGE, "the DPDK path always tracks flows");
 		return -ENOTSUP;
 	}
 	if (!what->flows || what->flows >= FILL_FIRST) {

@@ -119,6 +119,21 @@ static int turbo_read(void)
 	return (int)number_read(CPU_FOLDER "/cpufreq/boost", -1);
 }
 
+void machine_cpus_widen(void)
+{
+	char isolated[128];
+	cpu_set_t wanted;
+
+	line_read(CPU_FOLDER "/isolated", isolated, sizeof(isolated));
+	if (!isolated[0] || sched_getaffinity(0, sizeof(wanted), &wanted))
+		return;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (machine_list_has(isolated, cpu))
+			CPU_SET(cpu, &wanted);
+	/* Refused in a container that must not have them: then it stays as it is. */
+	sched_setaffinity(0, sizeof(wanted), &wanted);
+}
+
 /* The measured core: an isolated one, else the last that this process may have. */
 static int cpu_choose(const struct machine *machine, int other)
 {

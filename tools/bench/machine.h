@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a reader must know of the machine to believe a figure, and what on it makes figures
- * unreliable. Read once, before anything is measured; changes nothing.
+ * unreliable. Read once, before anything is measured.
  */
 #pragma once
 
@@ -30,6 +30,9 @@ struct machine {
 	bool autogroup_plain;	/* sched_autogroup_enabled, and this process's is not preferred */
 	int cpu, generator_cpu; /* those that will be used */
 };
+
+/* isolcpus takes CPUs out of every process's set at boot; to measure on one they have to be in it. */
+void machine_cpus_widen(void);
 
 /* `cpu` and `generator_cpu` as the options give them, -1: choose one. */
 void machine_read(struct machine *machine, int cpu, int generator_cpu);

@@ -389,6 +389,7 @@ static int run(int argc, char **argv)
 		return status;
 	}
 	gw_log_open("guideway-bench", GW_LOG_WARNING);
+	machine_cpus_widen();
 	if (cpu_check("cpu", options.cpu) || cpu_check("generator-cpu", options.generator_cpu)) {
 		options_free(&options);
 		return EXIT_USAGE;

@@ -37,8 +37,6 @@ void xdp_balancer_beat(struct xdp_balancer *balancer)
 
 static uint64_t table_flows(const struct bench_case *what)
 {
-	if (!what->tracked)
-		return 0;
 	if (what->table_flows)
 		return what->table_flows;
 	return 2 * what->flows > TABLE_FLOWS_MIN ? 2 * what->flows : TABLE_FLOWS_MIN;
@@ -87,6 +85,10 @@ int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine 
 	char why[GW_XDP_WHY] = "";
 	int error;
 
+	if (!what->tracked) {
+		snprintf(message, BENCH_MESSAGE, "the XDP path always tracks flows");
+		return -ENOTSUP;
+	}
 	*balancer = (struct xdp_balancer){
 		.cpu = machine->cpu, .swaps.per_second = what->swaps_per_second};
 	libbpf_set_print(NULL); /* the message says what is wrong */
@@ -96,10 +98,6 @@ int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine 
 	error = gw_xdp_object_open(&balancer->object, &options);
 	if (!error)
 		error = gw_xdp_tables_init(&balancer->tables, &balancer->object);
-	if (error == -EINVAL && !what->tracked) {
-		snprintf(message, BENCH_MESSAGE, "this XDP program always tracks flows");
-		return -ENOTSUP;
-	}
 	if (error) {
 		snprintf(message, BENCH_MESSAGE, "the balancer's eBPF program is not loaded: %s",
 			strerror(-error));
