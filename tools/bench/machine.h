@@ -31,7 +31,7 @@ struct machine {
 	int cpu, generator_cpu; /* those that will be used */
 };
 
-/* isolcpus takes CPUs out of every process's set at boot; to measure on one they have to be in it. */
+/* isolcpus takes CPUs out of every process's set at boot; to measure on one it has to be in. */
 void machine_cpus_widen(void);
 
 /* `cpu` and `generator_cpu` as the options give them, -1: choose one. */
