@@ -3,6 +3,7 @@
 #include "check_tunnel_net.h"
 
 #include "base/log.h"
+#include "base/netlink_request.h"
 #include "control/check_tunnel.h"
 
 #include <libmnl/libmnl.h>
@@ -24,31 +25,6 @@
 
 static const uint8_t families[] = {AF_INET, AF_INET6};
 
-/* Sends the request and waits for the kernel's word. */
-static int request_send(struct nlmsghdr *request)
-{
-	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	char answer[8192];
-	ssize_t length;
-	int ret = 0;
-
-	if (!socket)
-		return -errno;
-	request->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
-	request->nlmsg_seq = 1;
-	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
-		mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
-		ret = -errno;
-	if (!ret) {
-		length = mnl_socket_recvfrom(socket, answer, sizeof(answer));
-		if (length < 0 || mnl_cb_run(answer, (size_t)length, 1,
-					  mnl_socket_get_portid(socket), NULL, NULL) < 0)
-			ret = -errno;
-	}
-	mnl_socket_close(socket);
-	return ret;
-}
-
 static struct nlmsghdr *link_request(char *buffer, uint16_t type, uint16_t flags, bool up)
 {
 	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
@@ -67,7 +43,7 @@ static int device_remove(void)
 {
 	char buffer[REQUEST_MAX];
 
-	return request_send(link_request(buffer, RTM_DELLINK, 0, false));
+	return gw_netlink_request(link_request(buffer, RTM_DELLINK, 0, false));
 }
 
 /* Lets IPv4 forward what comes in by it, which nothing does: bpf_fib_lookup asks for that. */
@@ -85,7 +61,7 @@ static int device_forward(const struct tunnel_net *net)
 	mnl_attr_nest_end(request, conf);
 	mnl_attr_nest_end(request, inet);
 	mnl_attr_nest_end(request, families_nest);
-	return request_send(request);
+	return gw_netlink_request(request);
 }
 
 /* Any kind will do that frames leave by. */
@@ -105,7 +81,7 @@ static int device_make(struct tunnel_net *net)
 		kind = mnl_attr_nest_start(request, IFLA_LINKINFO);
 		mnl_attr_put_strz(request, IFLA_INFO_KIND, kinds[i]);
 		mnl_attr_nest_end(request, kind);
-		ret = request_send(request);
+		ret = gw_netlink_request(request);
 	}
 	if (ret)
 		return ret;
@@ -128,7 +104,7 @@ static int rule_change(const struct tunnel_net *net, uint8_t family, uint16_t ty
 	mnl_attr_put_u32(request, FRA_FWMARK, net->mark);
 	mnl_attr_put_u32(request, FRA_FWMASK, net->mask);
 	mnl_attr_put_u32(request, FRA_TABLE, net->table);
-	return request_send(request);
+	return gw_netlink_request(request);
 }
 
 /* Everything goes to the device; the kernel removes the route with it. */
@@ -147,7 +123,7 @@ static int route_make(const struct tunnel_net *net, uint8_t family)
 	route->rtm_type = RTN_UNICAST;
 	mnl_attr_put_u32(request, RTA_TABLE, net->table);
 	mnl_attr_put_u32(request, RTA_OIF, net->ifindex);
-	return request_send(request);
+	return gw_netlink_request(request);
 }
 
 static int step_failed(const char *what, int error)

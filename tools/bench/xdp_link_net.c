@@ -6,6 +6,8 @@
  */
 #include "xdp_link_net.h"
 
+#include "base/netlink_request.h"
+
 #include <libmnl/libmnl.h>
 
 #include <ctype.h>
@@ -37,30 +39,6 @@ static int explain(char message[BENCH_MESSAGE], const char *what, int error)
 
 /* ---- the pair */
 
-static int request_send(struct nlmsghdr *request)
-{
-	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	char answer[8192];
-	ssize_t length;
-	int ret = 0;
-
-	if (!socket)
-		return -errno;
-	request->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
-	request->nlmsg_seq = 1;
-	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
-		mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
-		ret = -errno;
-	if (!ret) {
-		length = mnl_socket_recvfrom(socket, answer, sizeof(answer));
-		if (length < 0 || mnl_cb_run(answer, (size_t)length, 1,
-					  mnl_socket_get_portid(socket), NULL, NULL) < 0)
-			ret = -errno;
-	}
-	mnl_socket_close(socket);
-	return ret;
-}
-
 static void put_end(struct nlmsghdr *request, const char *name)
 {
 	mnl_attr_put_strz(request, IFLA_IFNAME, name);
@@ -88,7 +66,7 @@ static int make_pair(const struct xdp_link_net *net)
 	mnl_attr_nest_end(request, peer);
 	mnl_attr_nest_end(request, data);
 	mnl_attr_nest_end(request, link);
-	return request_send(request);
+	return gw_netlink_request(request);
 }
 
 /* An end without its other one cannot go up, so that comes after. */
@@ -102,7 +80,7 @@ static int set_up(int ifindex)
 	info = mnl_nlmsg_put_extra_header(request, sizeof(*info));
 	info->ifi_index = ifindex;
 	info->ifi_flags = info->ifi_change = IFF_UP;
-	return request_send(request);
+	return gw_netlink_request(request);
 }
 
 static void write_file(int folder, const char *path, const char *text)
