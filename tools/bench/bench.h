@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include "abi/flow_word.h"
+
 #include <jansson.h>
 
 #include <signal.h>
@@ -52,6 +54,17 @@ struct bench_case {
 			     up; 0: no pauses */
 	bool adaptive;	  /* DPDK: idle workers sleep (`poll: adaptive`); else they poll always */
 };
+
+/* The room of the flow table: what the case says, or the default as far as a table can be so large.
+ */
+static inline uint64_t bench_table_flows(const struct bench_case *what)
+{
+	uint64_t room = 2 * what->flows > 65536 ? 2 * what->flows : 65536;
+
+	if (what->table_flows)
+		return what->table_flows;
+	return room < GW_FLOW_FLOWS_MAX ? room : GW_FLOW_FLOWS_MAX;
+}
 
 /* What passed during one measurement of one subject. */
 struct bench_sample {

@@ -298,13 +298,6 @@ static int cpu_measure(void *state, enum bench_subject subject, double seconds,
 
 /* Opening --------------------------------------------------------------------------------- */
 
-static uint64_t table_flows(const struct bench_case *what)
-{
-	if (what->table_flows)
-		return what->table_flows;
-	return RTE_MAX(what->flows * 2, (uint64_t)65536);
-}
-
 static int check_case(
 	const struct bench_machine *machine, const struct bench_case *what, char *message)
 {
@@ -344,7 +337,7 @@ static int open_engine(struct cpu_bench *bench, const struct bench_machine *mach
 {
 	uint32_t cpus[GW_WORKERS_MAX];
 	struct gw_engine_options options = {
-		.flows = table_flows(&bench->what),
+		.flows = bench_table_flows(&bench->what),
 		.worker_count = (uint16_t)bench->what.workers,
 		.cpus = cpus,
 		.busy_poll = true,

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CASES_MAX	100000u
-#define TABLE_FLOWS_MIN 65536u
+#define CASES_MAX 100000u
 
 /* What is measured when nothing is said: short, and the same as the first table. */
 static const char *const defaults[AXIS_IDS] = {
@@ -68,8 +67,6 @@ static int table_size_check(uint32_t size, char *message)
 /* With `services_free` nobody has said how many services: there are enough for the pools. */
 static int case_complete(struct bench_case *what, bool services_free, char *message)
 {
-	uint64_t room = what->flows * 2;
-
 	if (services_free && what->services < what->pools)
 		what->services = what->pools;
 	if (what->pools > what->services) {
@@ -83,12 +80,7 @@ static int case_complete(struct bench_case *what, bool services_free, char *mess
 			what->backends);
 		return -EINVAL;
 	}
-	if (room < TABLE_FLOWS_MIN)
-		room = TABLE_FLOWS_MIN;
-	if (room > GW_FLOW_FLOWS_MAX)
-		room = GW_FLOW_FLOWS_MAX;
-	if (!what->table_flows)
-		what->table_flows = room;
+	what->table_flows = bench_table_flows(what);
 	return table_size_check(what->table_size, message);
 }
 

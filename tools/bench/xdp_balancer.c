@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TABLE_FLOWS_MIN 65536u
-#define NS_PER_SECOND	1000000000ull
+#define NS_PER_SECOND 1000000000ull
 
 static uint64_t now_ns(void)
 {
@@ -34,13 +33,6 @@ void xdp_balancer_beat(struct xdp_balancer *balancer)
 }
 
 /* ---- opening */
-
-static uint64_t table_flows(const struct bench_case *what)
-{
-	if (what->table_flows)
-		return what->table_flows;
-	return 2 * what->flows > TABLE_FLOWS_MIN ? 2 * what->flows : TABLE_FLOWS_MIN;
-}
 
 static void take_port(struct xdp_balancer *balancer, int ifindex)
 {
@@ -81,7 +73,7 @@ static int build(
 int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine *machine,
 	const struct bench_case *what, int ifindex, char message[BENCH_MESSAGE])
 {
-	struct gw_xdp_object_options options = {.flows = table_flows(what)};
+	struct gw_xdp_object_options options = {.flows = bench_table_flows(what)};
 	char why[GW_XDP_WHY] = "";
 	int error;
 
@@ -156,15 +148,39 @@ void xdp_balancer_fill(struct xdp_balancer *balancer, double share)
 
 /* ---- counting */
 
-int xdp_balancer_count(struct xdp_balancer *balancer, const struct gw_counters *before,
-	struct bench_sample *sample)
+int xdp_balancer_measure(struct xdp_balancer *balancer, xdp_rounds *rounds, void *run,
+	double seconds, struct bench_sample *sample)
 {
-	struct gw_counters now;
-	int error = gw_xdp_counters(&balancer->object, &now);
+	struct gw_counters before, after;
+	int64_t swaps;
+	int error = gw_xdp_counters(&balancer->object, &before);
 
+	if (!error)
+		error = xdp_swaps_start(balancer);
 	if (error)
 		return error;
-	bench_count(before, &now, sample);
+	error = rounds(run, BENCH_BALANCER, seconds, sample);
+	swaps = xdp_swaps_stop(balancer);
+	if (!error && swaps < 0)
+		error = (int)swaps;
+	if (!error)
+		error = gw_xdp_counters(&balancer->object, &after);
+	if (error)
+		return error;
+	bench_count(&before, &after, sample);
+	sample->swaps = (uint64_t)swaps;
+	return 0;
+}
+
+int xdp_pin(int cpu, cpu_set_t *before)
+{
+	cpu_set_t pinned;
+
+	CPU_ZERO(&pinned);
+	CPU_SET((size_t)cpu, &pinned);
+	if (sched_getaffinity(0, sizeof(*before), before) ||
+		sched_setaffinity(0, sizeof(pinned), &pinned))
+		return -errno;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "control/xdp_tables.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 /* Puts tables in force at a steady pace, on any CPU but the measured one. */
 struct xdp_swaps {
@@ -44,9 +45,19 @@ void xdp_balancer_fill(struct xdp_balancer *balancer, double share);
 /* To be called at least every second: without it the program looks up routes by itself. */
 void xdp_balancer_beat(struct xdp_balancer *balancer);
 
-/* Counters' growth since `before` into a sample, with the names of the drops as its note. */
-int xdp_balancer_count(struct xdp_balancer *balancer, const struct gw_counters *before,
-	struct bench_sample *sample);
+/* A runner's packets for about `seconds`; `run` is the runner's own. */
+typedef int xdp_rounds(
+	void *run, enum bench_subject subject, double seconds, struct bench_sample *sample);
+
+/*
+ * The runner's rounds through the balancer, with the case's swaps beside them: their number and the
+ * counters' growth go into the sample, with the names of the drops as its note. 0 or -errno.
+ */
+int xdp_balancer_measure(struct xdp_balancer *balancer, xdp_rounds *rounds, void *run,
+	double seconds, struct bench_sample *sample);
+
+/* The calling thread to one CPU; `before` takes what it had. 0 or -errno. */
+int xdp_pin(int cpu, cpu_set_t *before);
 
 /* 0 or -errno. None are made when the case wants none. */
 int xdp_swaps_start(struct xdp_balancer *balancer);

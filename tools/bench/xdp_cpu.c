@@ -274,9 +274,10 @@ static double feeder_median(struct cpu_run *run)
 	return run->feeder_ns[count / 2];
 }
 
-static int run_rounds(struct cpu_run *run, enum bench_subject subject, double seconds,
-	struct bench_sample *sample)
+static int run_rounds(
+	void *state, enum bench_subject subject, double seconds, struct bench_sample *sample)
 {
+	struct cpu_run *run = state;
 	double end = clock_ns(CLOCK_MONOTONIC) + seconds * 1e9, gross = 0, feeder;
 	int error = 0;
 
@@ -302,23 +303,10 @@ static int run_rounds(struct cpu_run *run, enum bench_subject subject, double se
 
 static int measure_balancer(struct cpu_run *run, double seconds, struct bench_sample *sample)
 {
-	struct gw_counters before;
-	int64_t swaps = 0;
-	int error = gw_xdp_counters(&run->balancer.object, &before);
+	int error = xdp_balancer_measure(&run->balancer, run_rounds, run, seconds, sample);
 
-	if (!error)
-		error = xdp_swaps_start(&run->balancer);
 	if (error)
 		return error;
-	error = run_rounds(run, BENCH_BALANCER, seconds, sample);
-	swaps = xdp_swaps_stop(&run->balancer);
-	if (!error && swaps < 0)
-		error = (int)swaps;
-	if (!error)
-		error = xdp_balancer_count(&run->balancer, &before, sample);
-	if (error)
-		return error;
-	sample->swaps = (uint64_t)swaps;
 	sample->packets = sample->counted_tx;
 	sample->lost = sample->offered > sample->packets ? sample->offered - sample->packets : 0;
 	return look_closer(run, sample);
@@ -328,14 +316,10 @@ static int measure_cpu(void *state, enum bench_subject subject, double seconds,
 	struct bench_sample *sample, char message[BENCH_MESSAGE])
 {
 	struct cpu_run *run = state;
-	cpu_set_t before, pinned;
-	int error;
+	cpu_set_t before;
+	int error = xdp_pin(run->balancer.cpu, &before);
 
-	CPU_ZERO(&pinned);
-	CPU_SET((size_t)run->balancer.cpu, &pinned);
-	if (sched_getaffinity(0, sizeof(before), &before) ||
-		sched_setaffinity(0, sizeof(pinned), &pinned)) {
-		error = -errno;
+	if (error) {
 		snprintf(message, BENCH_MESSAGE, "CPU %d cannot be had: %s", run->balancer.cpu,
 			strerror(-error));
 		return error;

@@ -335,9 +335,10 @@ static void sum_up(
 	sample->seconds = ns * (double)sample->packets * 1e-9;
 }
 
-static int run_rounds(struct link_run *run, enum bench_subject subject, double seconds,
-	struct bench_sample *sample)
+static int run_rounds(
+	void *state, enum bench_subject subject, double seconds, struct bench_sample *sample)
 {
+	struct link_run *run = state;
 	struct passed passed[XDP_FEED_SIZES] = {0};
 	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
 	int error = use_subject(run, subject);
@@ -356,26 +357,6 @@ static int run_rounds(struct link_run *run, enum bench_subject subject, double s
 	return error;
 }
 
-static int measure_balancer(struct link_run *run, double seconds, struct bench_sample *sample)
-{
-	struct gw_counters before;
-	int64_t swaps = 0;
-	int error = gw_xdp_counters(&run->balancer.object, &before);
-
-	if (!error)
-		error = xdp_swaps_start(&run->balancer);
-	if (error)
-		return error;
-	error = run_rounds(run, BENCH_BALANCER, seconds, sample);
-	swaps = xdp_swaps_stop(&run->balancer);
-	if (!error && swaps < 0)
-		error = (int)swaps;
-	if (error)
-		return error;
-	sample->swaps = (uint64_t)swaps;
-	return xdp_balancer_count(&run->balancer, &before, sample);
-}
-
 static int measure_inside(struct link_run *run, enum bench_subject subject, double seconds,
 	struct bench_sample *sample)
 {
@@ -384,7 +365,7 @@ static int measure_inside(struct link_run *run, enum bench_subject subject, doub
 	if (error)
 		return error;
 	if (subject == BENCH_BALANCER)
-		error = measure_balancer(run, seconds, sample);
+		error = xdp_balancer_measure(&run->balancer, run_rounds, run, seconds, sample);
 	else
 		error = run_rounds(run, subject, seconds, sample);
 	xdp_link_net_leave(&run->net);
@@ -395,14 +376,11 @@ static int measure_link(void *state, enum bench_subject subject, double seconds,
 	struct bench_sample *sample, char message[BENCH_MESSAGE])
 {
 	struct link_run *run = state;
-	cpu_set_t before, pinned;
-	int error;
+	cpu_set_t before;
+	int error = xdp_pin(run->generator_cpu, &before);
 
-	CPU_ZERO(&pinned);
-	CPU_SET((size_t)run->generator_cpu, &pinned);
-	if (sched_getaffinity(0, sizeof(before), &before) ||
-		sched_setaffinity(0, sizeof(pinned), &pinned))
-		return explain(message, "the generator's CPU cannot be had", -errno);
+	if (error)
+		return explain(message, "the generator's CPU cannot be had", error);
 	*sample = (struct bench_sample){0};
 	error = measure_inside(run, subject, seconds, sample);
 	sched_setaffinity(0, sizeof(before), &before);
