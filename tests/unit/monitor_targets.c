@@ -18,6 +18,9 @@
 
 #define MANY 500
 
+/* No probe ever runs out of time: a busy machine must not look like a backend that is down. */
+#define TIMEOUT_MS 60000
+
 static uv_loop_t loop;
 static uv_tcp_t listener;
 static uint16_t port;
@@ -99,11 +102,6 @@ static void end(void)
 	CU_ASSERT_EQUAL(uv_loop_close(&loop), 0);
 }
 
-static void run_for(uint64_t milliseconds)
-{
-	loop_run_for(&loop, milliseconds);
-}
-
 /* Pools "a" and "b", with `count` backends each at 127.1.x.y, the same in both. */
 static void model_make(size_t pool_count, size_t count, uint32_t interval_ms)
 {
@@ -122,7 +120,7 @@ static void model_make(size_t pool_count, size_t count, uint32_t interval_ms)
 		pools[p].check = (struct gw_config_check){.type = GW_CONFIG_CHECK_TCP,
 			.interval_ms = interval_ms,
 			.fast_interval_ms = interval_ms,
-			.timeout_ms = interval_ms,
+			.timeout_ms = TIMEOUT_MS,
 			.rise = 1,
 			.fall = 3,
 			.port = port};
@@ -147,34 +145,49 @@ static struct gw_monitor_view view_of(const char *pool, const char *name)
 	return view;
 }
 
+/* Whether "a/b0" has had so many answers. */
+static bool has_answers(void *of)
+{
+	return view_of("a", "b0").durations->count >= *(const uint64_t *)of;
+}
+
+static void run_until_answers(uint64_t count)
+{
+	CU_ASSERT_TRUE(loop_run_until(&loop, has_answers, &count));
+}
+
 static void equal_probes_are_one_and_each_counts_it_by_its_own_rise(void)
 {
 	begin();
 	model_make(2, 1, 60);
 	pools[1].check.rise = 1000;
 	gw_monitor_configure(monitor, config);
-	run_for(300);
+	run_until_answers(4);
 	CU_ASSERT_EQUAL(healths[0], GW_HEALTH_UP);
 	CU_ASSERT_EQUAL(healths[1], GW_HEALTH_UNKNOWN);
 	CU_ASSERT_EQUAL(view_of("a", "b0").shared_by, 2);
 	CU_ASSERT_EQUAL(view_of("b", "b0").shared_by, 2);
-	CU_ASSERT_TRUE(connections >= 2);
 	/* As many connections as answers to one of them; one more may be under way. */
-	CU_ASSERT_TRUE(connections - (int)view_of("a", "b0").durations->count <= 1);
+	CU_ASSERT_TRUE(abs(connections - (int)view_of("a", "b0").durations->count) <= 1);
 	CU_ASSERT_EQUAL(view_of("a", "b0").durations->count, view_of("b", "b0").durations->count);
 	end();
+}
+
+static bool both_have_answers(void *of)
+{
+	return view_of("a", "b0").durations->count && view_of("b", "b0").durations->count;
 }
 
 static void another_check_is_another_probe(void)
 {
 	begin();
 	model_make(2, 1, 60);
-	pools[1].check.timeout_ms = 50;
+	pools[1].check.timeout_ms = TIMEOUT_MS / 2;
 	gw_monitor_configure(monitor, config);
 	CU_ASSERT_EQUAL(view_of("a", "b0").shared_by, 1);
 	CU_ASSERT_EQUAL(view_of("b", "b0").shared_by, 1);
 	/* They become one, and two again, without losing what was kept. */
-	run_for(200);
+	CU_ASSERT_TRUE(loop_run_until(&loop, both_have_answers, NULL));
 	model_make(2, 1, 60);
 	gw_monitor_configure(monitor, config);
 	CU_ASSERT_EQUAL(view_of("b", "b0").shared_by, 2);
@@ -206,6 +219,16 @@ static void spread_is_even(uint32_t interval_ms)
 	}
 }
 
+/* Those under way are due at no time yet; a few always are. */
+static bool few_are_under_way(void *of)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < MANY; i++)
+		count += view_of("a", backends[0][i].name).under_way;
+	return count <= 10;
+}
+
 static void many_are_spread_evenly_after_a_start_and_after_a_reload(void)
 {
 	begin();
@@ -213,7 +236,8 @@ static void many_are_spread_evenly_after_a_start_and_after_a_reload(void)
 	model_make(1, MANY, 1000);
 	gw_monitor_configure(monitor, config);
 	spread_is_even(1000);
-	run_for(1300);
+	loop_run_for(&loop, 1300);
+	CU_ASSERT_TRUE(loop_run_until(&loop, few_are_under_way, NULL));
 	spread_is_even(1000);
 	gw_monitor_configure(monitor, config);
 	spread_is_even(1000);
@@ -234,6 +258,11 @@ static void newcomers_are_asked_within_the_interval(void)
 	end();
 }
 
+static bool first_is_down(void *of)
+{
+	return healths[0] == GW_HEALTH_DOWN;
+}
+
 static void failures_are_followed_up_faster_until_they_are_settled(void)
 {
 	struct gw_monitor_view view;
@@ -241,19 +270,16 @@ static void failures_are_followed_up_faster_until_they_are_settled(void)
 	begin();
 	model_make(1, 1, 3000);
 	pools[0].check.fast_interval_ms = 50;
-	pools[0].check.timeout_ms = 50;
 	healths[0] = GW_HEALTH_UP;
 	uv_close((uv_handle_t *)&listener, NULL);
 	gw_monitor_configure(monitor, config);
-	for (int i = 0; i < 100 && healths[0] == GW_HEALTH_UP; i++)
-		run_for(50);
-	CU_ASSERT_EQUAL_FATAL(healths[0], GW_HEALTH_DOWN);
+	CU_ASSERT_TRUE_FATAL(loop_run_until(&loop, first_is_down, NULL));
 	view = view_of("a", "b0");
 	CU_ASSERT_TRUE_FATAL(view.answer_count >= 3);
 	/* From the first failure to the third: two fast intervals, not two of three seconds. */
 	CU_ASSERT_TRUE(view.answers[view.answer_count - 3]->time_ms -
 			       view.answers[view.answer_count - 1]->time_ms <
-		       2000);
+		       5000);
 	CU_ASSERT_FALSE(view.fast);
 	CU_ASSERT_TRUE(view.due_in_ms > 500); /* settled: back to the slow rhythm */
 	end();
@@ -267,7 +293,7 @@ static void answers_are_kept_newest_first_with_their_durations(void)
 	begin();
 	model_make(1, 1, 20);
 	gw_monitor_configure(monitor, config);
-	run_for(600);
+	run_until_answers(GW_ANSWERS_KEPT + 1);
 	view = view_of("a", "b0");
 	CU_ASSERT_EQUAL_FATAL(view.answer_count, GW_ANSWERS_KEPT);
 	for (size_t i = 0; i + 1 < view.answer_count; i++)

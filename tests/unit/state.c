@@ -3,6 +3,7 @@
 
 #include "control/state_writer.h"
 #include "control_fixture.h"
+#include "loop_run.h"
 
 #include <jansson.h>
 
@@ -197,20 +198,11 @@ static void file_is_its_owners_alone(void)
 	fixture_folder_remove(folder);
 }
 
-static void stop_loop(uv_timer_t *timer)
+static bool file_is_there(void *of)
 {
-	uv_stop(timer->loop);
-}
+	struct stat file;
 
-static void loop_run_for(uv_loop_t *loop, uint64_t ms)
-{
-	uv_timer_t timer;
-
-	uv_timer_init(loop, &timer);
-	uv_timer_start(&timer, stop_loop, ms, 0);
-	uv_run(loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&timer, NULL);
-	uv_run(loop, UV_RUN_NOWAIT);
+	return stat(of, &file) == 0;
 }
 
 static void changes_in_quick_succession_become_one_write(void)
@@ -227,7 +219,7 @@ static void changes_in_quick_succession_become_one_write(void)
 	for (int i = 0; i < 100; i++)
 		gw_state_writer_touch(writer);
 	CU_ASSERT_EQUAL(stat(path, &before), -1);
-	loop_run_for(&loop, 2 * GW_STATE_DELAY_MS);
+	CU_ASSERT_TRUE(loop_run_until(&loop, file_is_there, path));
 	CU_ASSERT_EQUAL(stat(path, &before), 0);
 	loop_run_for(&loop, 2 * GW_STATE_DELAY_MS);
 	CU_ASSERT_EQUAL(stat(path, &after), 0);
@@ -263,12 +255,12 @@ static void flush_writes_at_once_and_close_writes_what_is_due(void)
 	fixture_folder_remove(folder);
 }
 
-static void sleep_long(uv_work_t *work)
+static void wait_for_end(uv_work_t *work)
 {
-	usleep(4 * GW_STATE_DELAY_MS * 1000);
+	uv_sem_wait(work->data);
 }
 
-static void sleep_over(uv_work_t *work, int status)
+static void wait_over(uv_work_t *work, int status)
 {
 }
 
@@ -279,22 +271,29 @@ static void late_write_does_not_replace_what_a_flush_wrote(void)
 	struct gw_state *state = open_state(folder, warning);
 	struct gw_state_writer *writer;
 	uv_work_t busy[4];
+	uv_sem_t end;
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
+	uv_sem_init(&end, 0);
 	CU_ASSERT_EQUAL_FATAL(gw_state_writer_open(&loop, state, &writer), 0);
-	for (int i = 0; i < 4; i++)
-		CU_ASSERT_EQUAL(uv_queue_work(&loop, &busy[i], sleep_long, sleep_over), 0);
+	for (int i = 0; i < 4; i++) {
+		busy[i].data = &end;
+		CU_ASSERT_EQUAL(uv_queue_work(&loop, &busy[i], wait_for_end, wait_over), 0);
+	}
 	gw_state_raise_version(state, 3000);
 	gw_state_writer_touch(writer);
 	loop_run_for(&loop, 2 * GW_STATE_DELAY_MS);
 	CU_ASSERT_EQUAL(count_files(folder, GW_STATE_FILE), 0); /* it waits for a thread */
 	gw_state_raise_version(state, 9000);
 	CU_ASSERT_EQUAL(gw_state_writer_flush(writer), 0);
+	for (int i = 0; i < 4; i++)
+		uv_sem_post(&end);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	gw_state_writer_close(writer);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	CU_ASSERT_EQUAL(uv_loop_close(&loop), 0);
+	uv_sem_destroy(&end);
 	gw_state_free(state);
 	state = open_state(folder, warning);
 	CU_ASSERT_TRUE(gw_state_next_version(state) > 9000);

@@ -76,18 +76,22 @@ static void wire_drain(void)
 		;
 }
 
+/* How long an answer is waited for that should come, and one that should not. */
+#define WIRE_ANSWER_MS 10000
+#define WIRE_SILENT_MS 300
+
 /*
- * Sends the frame into eth1 and waits for the encapsulated one that comes back, 300 ms at most.
- * Returns its length, 0 when none came.
+ * Sends the frame into eth1 and waits for the encapsulated one that comes back. Returns its length,
+ * 0 when none came within the time.
  */
-static size_t wire_ask(const struct frame *frame, uint8_t answer[2048])
+static size_t wire_ask(const struct frame *frame, uint8_t answer[2048], int milliseconds)
 {
 	struct sockaddr_ll from;
 	struct pollfd readable = {.fd = wire, .events = POLLIN};
 
 	wire_drain();
 	CU_ASSERT_EQUAL(send(wire, frame->bytes, frame->length, 0), (ssize_t)frame->length);
-	while (poll(&readable, 1, 300) > 0) {
+	while (poll(&readable, 1, milliseconds) > 0) {
 		socklen_t size = sizeof(from);
 		ssize_t length = recvfrom(wire, answer, 2048, 0, (struct sockaddr *)&from, &size);
 
@@ -104,12 +108,36 @@ static int wire_backend(uint8_t *mac)
 	struct frame frame = frame_v4();
 	uint8_t answer[2048] = {0};
 
-	if (!wire_ask(&frame, answer))
+	if (!wire_ask(&frame, answer, WIRE_ANSWER_MS))
 		return 0;
 	CU_ASSERT_EQUAL(memcmp(answer + 34, frame.bytes + 14, 45), 0);
 	if (mac)
 		*mac = answer[5];
 	return answer[33];
+}
+
+/* Nothing comes back. */
+static bool wire_silent(void *of)
+{
+	struct frame frame = frame_v4();
+	uint8_t answer[2048];
+
+	(void)of;
+	return wire_ask(&frame, answer, WIRE_SILENT_MS) == 0;
+}
+
+static bool wire_answers(void *of)
+{
+	return !wire_silent(of);
+}
+
+/* Whether the answer goes to the MAC whose last byte is *of. */
+static bool wire_goes_to(void *of)
+{
+	struct frame frame = frame_v4();
+	uint8_t answer[2048];
+
+	return wire_ask(&frame, answer, WIRE_SILENT_MS) && answer[5] == *(const uint8_t *)of;
 }
 
 static uint32_t program_on(const char *interface)

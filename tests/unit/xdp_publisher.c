@@ -5,18 +5,14 @@
  * would. Backends are 10.82.0.101 … 103 with permanent neighbours 02:00:00:00:00:65 … 67. Needs
  * root; without it the suite is skipped.
  */
-#include "abi/encap.h"
-#include "control/publish_xdp.h"
-#include "control/xdp_object.h"
-#include "control_fixture.h"
 #include "frames.h"
+#include "xdp_control.h"
 #include "xdp_network.h"
 
 #include <linux/bpf.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <jansson.h>
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -29,7 +25,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SKIPPED 77
@@ -54,113 +49,6 @@
 	NODE "dataplane: {path: xdp, interfaces: [{name: eth3.5, mode: generic}]" FLOWS            \
 		POOL_AND_SERVICE
 
-static char *folder;
-static char pins[256];
-
-/* ---- control */
-
-struct control {
-	uv_loop_t loop;
-	struct gw_publisher *publisher;
-	struct gw_build *build;
-	uint64_t in_force;
-	char log[4096]; /* of open */
-};
-
-static void on_datapath(void *owner, bool present, const char *detail)
-{
-	CU_ASSERT_TRUE(present);
-}
-
-static void on_in_force(void *owner, uint64_t version, uint64_t took_ns)
-{
-	((struct control *)owner)->in_force = version;
-}
-
-static void on_refused(void *owner, uint64_t version, const char *why)
-{
-	printf("\n  refused: %s\n", why);
-	CU_FAIL("refused");
-}
-
-static void on_end(uv_timer_t *timer)
-{
-	uv_stop(timer->loop);
-}
-
-static void loop_run(struct control *control, uint64_t ms)
-{
-	uv_timer_t end;
-
-	uv_timer_init(&control->loop, &end);
-	uv_timer_start(&end, on_end, ms, 0);
-	uv_run(&control->loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&end, NULL);
-	uv_run(&control->loop, UV_RUN_NOWAIT);
-}
-
-/* Opens with standard error caught in control->log. */
-static int control_open(struct control *control, const char *text)
-{
-	struct gw_config *config = fixture_config(text);
-	struct gw_publisher_events events = {control, on_datapath, on_in_force, on_refused};
-	struct gw_publisher_xdp_options options = {.config = config, .pin_dir = pins};
-	FILE *caught = tmpfile();
-	int kept = dup(STDERR_FILENO), error;
-
-	memset(control, 0, sizeof(*control));
-	uv_loop_init(&control->loop);
-	dup2(fileno(caught), STDERR_FILENO);
-	error = gw_publisher_xdp_open(&control->loop, &options, &events, &control->publisher);
-	dup2(kept, STDERR_FILENO);
-	close(kept);
-	rewind(caught);
-	control->log[fread(control->log, 1, sizeof(control->log) - 1, caught)] = '\0';
-	fclose(caught);
-	gw_config_free(config);
-	return error;
-}
-
-static void control_publish(struct control *control, const char *text)
-{
-	control->build = fixture_build(text);
-	CU_ASSERT_EQUAL(
-		control->publisher->ops->publish(control->publisher, control->build->snapshot), 0);
-	CU_ASSERT_EQUAL(control->in_force, control->build->version);
-	CU_ASSERT_EQUAL(
-		control->publisher->ops->version(control->publisher), control->build->version);
-}
-
-static void control_start(struct control *control, const char *text)
-{
-	int error = control_open(control, text);
-
-	if (error)
-		printf("\n  %s\n", control->log);
-	CU_ASSERT_EQUAL_FATAL(error, 0);
-	control_publish(control, text);
-	loop_run(control, 100);
-}
-
-/* As a daemon's end: what is pinned stays. */
-static void control_stop(struct control *control)
-{
-	if (control->publisher)
-		control->publisher->ops->close(control->publisher);
-	uv_run(&control->loop, UV_RUN_DEFAULT);
-	CU_ASSERT_EQUAL(uv_loop_close(&control->loop), 0);
-	gw_build_free(control->build);
-}
-
-static int tables_made(struct control *control)
-{
-	json_t *shown = control->publisher->ops->describe(control->publisher);
-	int made = (int)json_integer_value(json_object_get(shown, "tables_made_last"));
-
-	json_decref(shown);
-	return made;
-}
-
 static void all_away(void)
 {
 	CU_ASSERT_EQUAL(gw_publisher_xdp_detach(pins), 0);
@@ -173,37 +61,6 @@ static bool pinned(const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", pins, name);
 	return access(path, F_OK) == 0;
-}
-
-static int pin_open(const char *name)
-{
-	char path[512];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", pins, name);
-	fd = bpf_obj_get(path);
-	CU_ASSERT_FATAL(fd >= 0);
-	return fd;
-}
-
-static struct gw_xdp_config pinned_config(void)
-{
-	struct gw_xdp_config config;
-	uint32_t zero = 0;
-	int fd = pin_open("gw_config");
-
-	CU_ASSERT_EQUAL(bpf_map_lookup_elem(fd, &zero, &config), 0);
-	close(fd);
-	return config;
-}
-
-static void pinned_config_set(const struct gw_xdp_config *config)
-{
-	uint32_t zero = 0;
-	int fd = pin_open("gw_config");
-
-	CU_ASSERT_EQUAL(bpf_map_update_elem(fd, &zero, config, BPF_ANY), 0);
-	close(fd);
 }
 
 static struct gw_flow_key frame_key(void)
@@ -291,7 +148,7 @@ static void a_restart_adopts_flows_and_links_and_loses_no_packet(void)
 	CU_ASSERT_EQUAL(tables_made(&control), 0);
 	for (int i = 0; i < 8; i++) {
 		CU_ASSERT_EQUAL(wire_backend(NULL), backend);
-		loop_run(&control, 100);
+		loop_run_for(&control.loop, 100);
 	}
 	CU_ASSERT_EQUAL(control.publisher->ops->flow(control.publisher, &key, &flow), 0);
 	CU_ASSERT_TRUE(flow.found);
@@ -305,16 +162,14 @@ static void a_restart_adopts_flows_and_links_and_loses_no_packet(void)
 static void a_neighbour_that_moves_is_followed(void)
 {
 	struct control control;
-	uint8_t mac = 0;
+	uint8_t mac = 0, moved = 0x77;
 
 	control_start(&control, ON_ETH1);
 	CU_ASSERT(wire_backend(&mac) > 0);
 	CU_ASSERT(mac == 101 || mac == 102);
 	shell("for b in 101 102; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
 	      "lladdr 02:00:00:00:00:77; done");
-	loop_run(&control, 300);
-	CU_ASSERT(wire_backend(&mac) > 0);
-	CU_ASSERT_EQUAL(mac, 0x77);
+	CU_ASSERT_TRUE(until(&control, wire_goes_to, &moved));
 	control_stop(&control);
 	all_away();
 	neighbours_make();
@@ -331,10 +186,12 @@ static void with_control_silent_the_kernels_own_neighbours_count(void)
 	shell("echo 1 >/proc/sys/net/ipv4/conf/eth1/forwarding");
 	shell("for b in 101 102; do ip neigh replace 10.82.0.$b dev eth1 nud permanent "
 	      "lladdr 02:00:00:00:00:78; done");
+	config = pinned_config();
+	config.heartbeat_ns = uv_hrtime();
+	pinned_config_set(&config);
 	CU_ASSERT(wire_backend(&mac) > 0);
 	CU_ASSERT_NOT_EQUAL(mac, 0x78); /* silent, but not for long yet */
-	config = pinned_config();
-	config.heartbeat_ns -= GW_XDP_HEARTBEAT_STALE_NS;
+	config.heartbeat_ns -= 2 * GW_XDP_HEARTBEAT_STALE_NS;
 	pinned_config_set(&config);
 	CU_ASSERT(wire_backend(&mac) > 0);
 	CU_ASSERT_EQUAL(mac, 0x78);
@@ -426,18 +283,32 @@ static void an_interface_that_is_no_longer_named_is_let_go(void)
 	CU_ASSERT_EQUAL(program_on("eth2"), 0);
 }
 
+static bool nowhere_attached(void *of)
+{
+	const struct control *control = of;
+	json_t *shown = control->publisher->ops->describe(control->publisher);
+	size_t count = json_array_size(json_object_get(shown, "interfaces"));
+
+	json_decref(shown);
+	return count == 0;
+}
+
+static bool eth2_has_a_program(void *of)
+{
+	return program_on("eth2") != 0;
+}
+
 static void an_interface_that_comes_back_gets_the_program_again(void)
 {
 	struct control control;
 
 	control_start(&control, ON_ETH2);
 	shell("ip link del eth2");
-	loop_run(&control, 1200);
+	CU_ASSERT_TRUE(until(&control, nowhere_attached, &control));
 	shell("ip link add eth2 type veth peer name wire2 && ip link set eth2 up && "
 	      "ip link set wire2 up");
 	CU_ASSERT_EQUAL(program_on("eth2"), 0);
-	loop_run(&control, 1200);
-	CU_ASSERT_NOT_EQUAL(program_on("eth2"), 0);
+	CU_ASSERT_TRUE(until(&control, eth2_has_a_program, NULL));
 	control_stop(&control);
 	all_away();
 	CU_ASSERT_EQUAL(program_on("eth2"), 0);
@@ -450,11 +321,9 @@ static void a_changed_mac_of_ours_is_taken_up(void)
 	control_start(&control, ON_ETH1);
 	CU_ASSERT(wire_backend(NULL) > 0);
 	shell("ip link set eth1 address 02:00:00:00:00:1b");
-	loop_run(&control, 1200);
-	CU_ASSERT_EQUAL(wire_backend(NULL), 0); /* now it is another machine's */
+	CU_ASSERT_TRUE(until(&control, wire_silent, NULL)); /* now it is another machine's */
 	shell("ip link set eth1 address 02:00:00:00:00:0b");
-	loop_run(&control, 1200);
-	CU_ASSERT(wire_backend(NULL) > 0);
+	CU_ASSERT_TRUE(until(&control, wire_answers, NULL));
 	control_stop(&control);
 	all_away();
 	neighbours_make(); /* the kernel forgets them with the MAC */
@@ -538,33 +407,59 @@ static void a_change_of_mode_attaches_anew(void)
 	all_away();
 }
 
+/* A bucket of the pinned flow table as it was at the last look. */
+struct looked_at {
+	int fd;
+	uint32_t key;
+	struct gw_flow_bucket bucket;
+};
+
+static bool second_word_is_free(void *of)
+{
+	struct looked_at *look = of;
+
+	CU_ASSERT_EQUAL(bpf_map_lookup_elem(look->fd, &look->key, &look->bucket), 0);
+	return gw_flow_state(look->bucket.word[1]) == GW_FLOW_FREE;
+}
+
+static bool second_word_is_empty(void *of)
+{
+	return second_word_is_free(of) && ((struct looked_at *)of)->bucket.word[1] == GW_FLOW_EMPTY;
+}
+
+static bool one_flow_is_counted(void *of)
+{
+	const struct control *control = of;
+	struct gw_publisher_stats stats;
+
+	CU_ASSERT_EQUAL(control->publisher->ops->stats(control->publisher, &stats), 0);
+	return stats.flows_active == 1;
+}
+
+/* A sweeper's pass retires what has aged, a later one empties it; each begins with a second. */
 static void words_age_and_live_flows_are_counted(void)
 {
 	struct control control;
 	struct gw_publisher_stats stats;
-	struct gw_flow_bucket bucket = {{0}};
-	struct timespec clock;
-	uint32_t key = 7, backend, now;
-	int fd;
+	struct looked_at look = {.key = 7};
+	uint32_t backend, now = (uint32_t)(uv_hrtime() / 1000000000u);
+	uint64_t *word = look.bucket.word;
 
 	control_start(&control, ON_ETH1);
-	fd = pin_open("gw_flows");
-	clock_gettime(CLOCK_MONOTONIC, &clock);
-	now = (uint32_t)clock.tv_sec;
+	look.fd = pin_open("gw_flows");
 	backend = control.build->pools[0].backends[1].id;
-	bucket.word[0] = gw_flow_word(0x40 | GW_CLASS_TCP, backend, GW_FLOW_ESTABLISHED, now);
-	bucket.word[1] = gw_flow_word(0x50 | GW_CLASS_TCP, backend, GW_FLOW_NEW, now - 30);
-	CU_ASSERT_EQUAL(bpf_map_update_elem(fd, &key, &bucket, BPF_ANY), 0);
-	loop_run(&control, 2300);
-	CU_ASSERT_EQUAL(bpf_map_lookup_elem(fd, &key, &bucket), 0);
-	CU_ASSERT_EQUAL(gw_flow_state(bucket.word[0]), GW_FLOW_ESTABLISHED);
-	CU_ASSERT_EQUAL(gw_flow_state(bucket.word[1]), GW_FLOW_FREE);
-	CU_ASSERT_EQUAL(gw_flow_tag(bucket.word[1]), gw_flow_tag(GW_FLOW_RETIRED));
+	word[0] = gw_flow_word(0x40 | GW_CLASS_TCP, backend, GW_FLOW_ESTABLISHED, now);
+	word[1] = gw_flow_word(0x50 | GW_CLASS_TCP, backend, GW_FLOW_NEW, now - 30);
+	CU_ASSERT_EQUAL(bpf_map_update_elem(look.fd, &look.key, &look.bucket, BPF_ANY), 0);
+	CU_ASSERT_TRUE(until(&control, second_word_is_free, &look));
+	CU_ASSERT_EQUAL(gw_flow_tag(word[1]), gw_flow_tag(GW_FLOW_RETIRED));
+	CU_ASSERT_TRUE(until(&control, one_flow_is_counted, &control));
 	CU_ASSERT_EQUAL(control.publisher->ops->stats(control.publisher, &stats), 0);
 	CU_ASSERT_EQUAL(stats.backend_flows[backend], 1);
-	CU_ASSERT_EQUAL(stats.flows_active, 1);
 	CU_ASSERT_EQUAL(stats.flow_capacity, 4096);
-	close(fd);
+	CU_ASSERT_TRUE(until(&control, second_word_is_empty, &look));
+	CU_ASSERT_EQUAL(gw_flow_state(word[0]), GW_FLOW_ESTABLISHED);
+	close(look.fd);
 	control_stop(&control);
 	all_away();
 }
