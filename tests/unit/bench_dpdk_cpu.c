@@ -4,8 +4,8 @@
  * it should, in fractions of a second. How fast it is, is no matter here.
  */
 #include "suite.h"
-#include "tools/bench/bench.h"
-#include "tools/bench/dpdk_frames.h"
+#include "tools/bench/core/bench.h"
+#include "tools/bench/dpdk/frames.h"
 
 #include <errno.h>
 #include <sched.h>

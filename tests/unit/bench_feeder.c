@@ -4,9 +4,9 @@
  * bench_frame_write writes, whose own right values are in bench_frames.c.
  */
 #include "suite.h"
-#include "tools/bench/bench.h"
-#include "tools/bench/xdp_feed.h"
-#include "tools/bench/xdp_feeder.h"
+#include "tools/bench/core/bench.h"
+#include "tools/bench/xdp/feed.h"
+#include "tools/bench/xdp/feeder.h"
 
 #include <linux/bpf.h>
 

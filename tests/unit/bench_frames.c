@@ -5,7 +5,7 @@
  */
 #include "control/builder.h"
 #include "suite.h"
-#include "tools/bench/bench.h"
+#include "tools/bench/core/bench.h"
 
 #include <stdio.h>
 #include <string.h>

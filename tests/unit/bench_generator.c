@@ -4,7 +4,7 @@
  * back. Outer headers are written here by hand.
  */
 #include "suite.h"
-#include "tools/bench/generator.h"
+#include "tools/bench/ends/generator.h"
 
 #include <stdlib.h>
 #include <string.h>

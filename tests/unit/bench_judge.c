@@ -4,12 +4,12 @@
  * written down here; and the plan that says which cases there are. No packet moves.
  */
 #include "suite.h"
-#include "tools/bench/axis.h"
-#include "tools/bench/bench.h"
-#include "tools/bench/machine.h"
-#include "tools/bench/measure.h"
-#include "tools/bench/plan.h"
-#include "tools/bench/report.h"
+#include "tools/bench/core/axis.h"
+#include "tools/bench/core/bench.h"
+#include "tools/bench/core/machine.h"
+#include "tools/bench/core/measure.h"
+#include "tools/bench/core/plan.h"
+#include "tools/bench/report/report.h"
 
 #include <errno.h>
 #include <stdio.h>

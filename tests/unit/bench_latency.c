@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Latencies in buckets: what is read back against what was put in. */
 #include "suite.h"
-#include "tools/bench/latency.h"
+#include "tools/bench/ends/latency.h"
 
 static struct bench_latency latency;
 

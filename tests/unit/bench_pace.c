@@ -4,7 +4,7 @@
  * due in each unless said otherwise.
  */
 #include "suite.h"
-#include "tools/bench/pace.h"
+#include "tools/bench/ends/pace.h"
 
 #define HZ	 1000000u
 #define WINDOW	 2048u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The search for the highest rate without loss, against devices that forward up to a rate. */
 #include "suite.h"
-#include "tools/bench/search.h"
+#include "tools/bench/link/search.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What guideway-bench says of a machine whose other sessions nice does not hold back. */
 #include "suite.h"
-#include "tools/bench/machine.h"
+#include "tools/bench/core/machine.h"
 
 #include <string.h>
 

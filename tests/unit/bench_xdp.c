@@ -4,7 +4,7 @@
  * nothing, and see it when the balancer does not do what the case asks for. How fast is not asked.
  */
 #include "suite.h"
-#include "tools/bench/bench.h"
+#include "tools/bench/core/bench.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,13 +4,13 @@
  */
 #include "base/log.h"
 #include "base/output.h"
-#include "bench.h"
-#include "huge.h"
-#include "machine.h"
-#include "measure.h"
-#include "options.h"
-#include "plan.h"
-#include "report.h"
+#include "bench/core/bench.h"
+#include "bench/core/huge.h"
+#include "bench/core/machine.h"
+#include "bench/core/measure.h"
+#include "bench/core/options.h"
+#include "bench/core/plan.h"
+#include "bench/report/report.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The runners of this build: meson.build compiles a path's when it has what the path needs. */
-#include "bench.h"
+#include "bench/core/bench.h"
 #ifdef BENCH_DPDK_LINK
-#	include "link_rig.h"
+#	include "bench/link/rig.h"
 #endif
 
 #include <errno.h>

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What comes out: a table as it is measured, one JSON object, charts. */
+#pragma once
+
+#include "bench/core/machine.h"
+#include "bench/core/measure.h"
+#include "bench/core/plan.h"
+
+#include <jansson.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct report {
+	const struct plan *plan;
+	const struct machine *machine;
+	bool huge_pages;
+	struct measurement *measurements; /* one a case, in the plan's order */
+	size_t count;			  /* measured so far */
+	double seconds;
+	uint32_t rounds;
+};
+
+/* Before the first case: machine, what all cases share, and the columns' names. */
+void report_head(const struct report *report, const struct plan_group *group, FILE *out);
+/* The line of one case; `index` into the plan. */
+void report_line(
+	const struct report *report, const struct plan_group *group, size_t index, FILE *out);
+/* At the end: how it was measured, and what makes it unreliable. */
+void report_tail(const struct report *report, FILE *out);
+
+/* {"machine":{…},"runs":[…],"skipped":[…]}; NULL without memory. The caller's. */
+json_t *report_json(const struct report *report);
+
+/* One chart of a group to a file. 0 or -errno; -ENODATA when it has no figure. */
+int report_svg(const struct report *report, const struct plan_group *group, const char *path);
+
+/* Does the axis take more than one value among the group's cases? */
+bool group_varies(const struct plan *plan, const struct plan_group *group, enum axis_id id);
