@@ -13,7 +13,7 @@
  * it where TCP has the acknowledgement: together they add nothing to the checksum, which therefore
  * is right for any number, and they tell our frames from others' at any size. A share of the
  * numbers is stamped with the time from which its latency counts; one frame in some of those that
- *come back is compared byte for byte.
+ * come back is compared byte for byte.
  *
  * One thread, one core.
  */

@@ -3,17 +3,18 @@
  * Link and nic: guideway-bench runs itself twice more, because each end of the wire is a DPDK
  * program of its own with its own memory and its own core.
  *
- *	guideway-bench ──asks──► subject    (subject.c)    the dataplane's engine and workers, or
- *the │                    ▲                      bound, on the port under test │ │ frames: memif,
- *or two real ports │                    ▼ └─────────asks──► generator  (generator.c)  sends,
- *receives, checks, times
+ *	guideway-bench ──asks──► subject    (subject.c): the dataplane's engine and
+ *	      │                    ▲       workers, or the bound, on the port under test
+ *	      │                    │ frames: memif, or two real ports
+ *	      │                    ▼
+ *	      └──────────asks──► generator  (generator.c): sends, receives, checks, times
  *
  * Each child has one end of a SEQPACKET socket as descriptor BENCH_CHILD_FD: it reads one
  * struct bench_link_setup, answers it, and then answers one ask after another until the socket
  * closes. A child dies with its parent. The structs are of one program, so they need no version.
  *
  * With two hosts the subject is a child of guideway-bench --listen on the other one, which hands
- *the same structs on over TCP (link/serve.c) when both say that they are the same program.
+ * the same structs on over TCP (link/serve.c) when both say that they are the same program.
  */
 #pragma once
 
