@@ -12,6 +12,8 @@
  *	nothing to take                 by the table, not remembered
  *	the table has no member         dropped, and the flow table is left as it was
  *
+ * A service that does not track flows asks the table only (gw_choose_by_table).
+ *
  * Words change by compare-and-swap only. Who loses a race does not loop: another CPU has just
  * handled this flow, whose backend is taken, or has taken the word for another flow, and then
  * a second word is tried.
@@ -130,6 +132,16 @@ GW_INLINE uint32_t gw_choose_tracked(
 		bucket = gw_flow_other_bucket(in->place.bucket, in->place.tag, in->buckets);
 	}
 	return GW_NONE;
+}
+
+/* Chooses for a service that does not track flows: no bucket is as much as looked at. */
+GW_INLINE int gw_choose_by_table(const struct gw_choose *in, const struct gw_choose_ops *ops,
+	const void *path, struct gw_choice *out)
+{
+	out->flow = GW_TRACE_TABLE_ONLY;
+	out->slot = GW_NONE;
+	out->backend = ops->table_at(path, in->pool, in->hash, &out->slot);
+	return out->backend == GW_NONE ? GW_DROP_NO_BACKEND : GW_CHOOSE_OK;
 }
 
 /*

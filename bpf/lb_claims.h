@@ -26,7 +26,7 @@ struct lb_claim {
 	uint32_t service;
 	uint16_t pool;
 	uint8_t affinity;
-	uint8_t reserved;
+	uint8_t flags; /* GW_SERVICE_* */
 };
 _Static_assert(sizeof(struct lb_claim) == 32, "two claims a cache line");
 _Static_assert(GW_MAX_POOLS <= 1 << 16, "a claim has 16 bits for the pool");
@@ -78,4 +78,5 @@ GW_INLINE void lb_claim_write(const struct gw_flow_key *key, uint32_t generation
 	claim->service = number;
 	claim->pool = (uint16_t)service->pool;
 	claim->affinity = service->affinity;
+	claim->flags = service->flags;
 }

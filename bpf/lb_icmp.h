@@ -69,7 +69,8 @@ __noinline int lb_quoted(struct lb_state *state)
 	in.timeouts = &config->timeouts;
 	gw_flow_key_reduce(&state->packet.key, service->affinity);
 	state->hash = gw_flow_hash(&state->packet.key, config->hash_seed);
-	state->choice.backend = gw_choose_tracked(&in, &ops, config);
+	if (!(service->flags & GW_SERVICE_UNTRACKED))
+		state->choice.backend = gw_choose_tracked(&in, &ops, config);
 	state->choice.flow = GW_TRACE_HIT;
 	if (state->choice.backend != GW_NONE)
 		return LB_OK;

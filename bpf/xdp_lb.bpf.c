@@ -35,7 +35,7 @@
  * each way through the parser, of which there are hundreds.
  */
 __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *state, uint32_t pool,
-	uint32_t affinity)
+	uint32_t affinity, uint32_t flags)
 {
 	static const struct gw_choose_ops ops = {lb_bucket_at, lb_backend_at, lb_table_at};
 	const struct gw_flow_key *key;
@@ -45,11 +45,13 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	if (!config || !state)
 		return GW_DROP_NO_BACKEND;
 	key = &state->packet.key;
-	in.buckets = config->bucket_count;
-	in.place = gw_xdp_flow_place(key, config->flow_seed, in.buckets);
-	in.now = lb_seconds(config);
-	in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
-	in.timeouts = &config->timeouts;
+	if (!(flags & GW_SERVICE_UNTRACKED)) {
+		in.buckets = config->bucket_count;
+		in.place = gw_xdp_flow_place(key, config->flow_seed, in.buckets);
+		in.now = lb_seconds(config);
+		in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
+		in.timeouts = &config->timeouts;
+	}
 	if (affinity != GW_AFFINITY_5TUPLE) {
 		reduced = *key;
 		gw_flow_key_reduce(&reduced, (uint8_t)affinity);
@@ -57,6 +59,8 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	}
 	state->hash = gw_flow_hash(key, config->hash_seed);
 	in.hash = state->hash;
+	if (flags & GW_SERVICE_UNTRACKED)
+		return gw_choose_by_table(&in, &ops, config, &state->choice);
 	return gw_choose(&in, &ops, config, &state->choice);
 }
 
@@ -75,9 +79,10 @@ GW_INLINE int lb_decide(const struct gw_xdp_config *config, struct gw_counters *
 		state->service = GW_NONE;
 		return vip->flags & GW_VIP_NO_SERVICE_HOST ? LB_HOST : GW_DROP_NO_SERVICE;
 	}
-	if (gw_vip_run(vip, packet->protocol))
+	/* The short way looks flows up: one of an untracked service must not get there. */
+	if (gw_vip_run(vip, packet->protocol) && !(service->flags & GW_SERVICE_UNTRACKED))
 		lb_claim_write(&packet->key, state->generation, state->service, service);
-	result = lb_choose(config, state, service->pool, service->affinity);
+	result = lb_choose(config, state, service->pool, service->affinity, service->flags);
 	if (result == LB_OK)
 		lb_flow_count(counters, state->choice.flow);
 	if (result == LB_OK && state->choice.flow == GW_TRACE_NEW)

@@ -55,6 +55,7 @@ static int services_make(struct build_job *job)
 			return build_fail(job, -EINVAL, "service %s has no number", from->name);
 		service->pool = (uint32_t)(from->pool - config->pools);
 		service->affinity = (enum gw_affinity)from->affinity;
+		service->track_flows = from->track_flows;
 		service->protocol = from->protocol;
 		build->services_by_name[i] =
 			&build->services[config->services_by_name[i] - config->services];

@@ -67,6 +67,7 @@ struct gw_build_service {
 	uint32_t id;
 	uint32_t pool; /* position in pools */
 	enum gw_affinity affinity;
+	bool track_flows;
 	uint8_t protocol; /* GW_CONFIG_PROTOCOL_ANY: any */
 };
 

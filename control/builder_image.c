@@ -227,7 +227,8 @@ static void services_write(struct build_job *job)
 		const struct gw_build_service *service = &build->services[i];
 
 		records[service->id] = (struct gw_service){.pool = build->pools[service->pool].id,
-			.affinity = (uint8_t)service->affinity};
+			.affinity = (uint8_t)service->affinity,
+			.flags = service->track_flows ? 0 : GW_SERVICE_UNTRACKED};
 	}
 }
 

@@ -296,6 +296,7 @@ static json_t *service_json(const struct gw_config_service *service)
 	put(out, "ports", ports_json(service));
 	put(out, "pool", text(service->pool_name));
 	put(out, "affinity", text(gw_config_affinity_name(service->affinity)));
+	put(out, "track_flows", json_boolean(service->track_flows));
 	put(out, "announce", text(service->announce == GW_CONFIG_ANNOUNCE_L2 ? "l2" : "none"));
 	put(out, "no_service",
 		text(service->no_service == GW_CONFIG_NO_SERVICE_HOST ? "host" : "drop"));

@@ -301,6 +301,8 @@ static const struct config_key service_keys[] = {
 		PLACE(gw_config_service, pool_place)},
 	{"affinity", config_read_word, FIELD(gw_config_service, affinity),
 		.words = WORDS(affinities)},
+	{"track_flows", config_read_word, FIELD(gw_config_service, track_flows),
+		.words = WORDS(bools), PLACE(gw_config_service, track_flows_place)},
 	{"announce", config_read_word, FIELD(gw_config_service, announce),
 		.words = WORDS(announces)},
 	{"no_service", config_read_word, FIELD(gw_config_service, no_service),
@@ -308,6 +310,13 @@ static const struct config_key service_keys[] = {
 	{"echo", config_read_word, FIELD(gw_config_service, echo), .words = WORDS(echoes),
 		PLACE(gw_config_service, echo_place)},
 };
+
+static void service_init(struct config_walk *walk, void *base)
+{
+	struct gw_config_service *service = base;
+
+	service->track_flows = true;
+}
 
 /* Only a service that knows its protocol can be asked for its ports. */
 static void service_finish(struct config_walk *walk, yaml_node_t *mapping, void *base)
@@ -340,6 +349,7 @@ static const struct config_section service = {
 	.keys = service_keys,
 	.count = COUNT(service_keys),
 	.size = sizeof(struct gw_config_service),
+	.init = service_init,
 	.finish = service_finish,
 	PLACE(gw_config_service, place),
 };

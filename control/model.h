@@ -260,15 +260,17 @@ struct gw_config_service {
 	const struct gw_config_pool *pool;
 	const char *pool_name;
 	enum gw_affinity affinity;
+	bool track_flows;
 	enum gw_config_announce announce;
 	enum gw_config_no_service no_service; /* the same in all services of one address */
 	enum gw_config_echo echo;	      /* the same in all services of one address */
 	struct gw_place place;
 	struct gw_place pool_place;
 	struct gw_place protocol_place;
-	struct gw_place ports_place;	  /* file NULL: not written */
-	struct gw_place no_service_place; /* file NULL: not written */
-	struct gw_place echo_place;	  /* file NULL: not written */
+	struct gw_place ports_place;	   /* file NULL: not written */
+	struct gw_place no_service_place;  /* file NULL: not written */
+	struct gw_place echo_place;	   /* file NULL: not written */
+	struct gw_place track_flows_place; /* file NULL: not written */
 };
 
 /* The outer source by family; the prefixes are what entropy varies it within. */

@@ -334,6 +334,9 @@ static int check_services(struct check *check)
 		if (service->affinity > GW_AFFINITY_SOURCE_IP_SERVICE)
 			return refuse(check, "services[%llu]: affinity %u is none of those known",
 				n, service->affinity);
+		if (service->flags & ~GW_SERVICE_UNTRACKED)
+			return refuse(check, "services[%llu]: flags 0x%x are not all known", n,
+				service->flags);
 	}
 	return 0;
 }

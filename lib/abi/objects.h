@@ -64,12 +64,18 @@ struct gw_vip {
 };
 _Static_assert(sizeof(struct gw_vip) == 48, "vip layout");
 
+/*
+ * No flow of the service is remembered: each packet goes where its pool's table sends it just then,
+ * and the flow table is neither read nor written.
+ */
+#define GW_SERVICE_UNTRACKED 0x01
+
 /* A service is known by its index, which keeps its meaning across snapshots (counters hang on it).
  */
 struct gw_service {
 	uint32_t pool;	  /* GW_NONE: this index is not in use */
 	uint8_t affinity; /* enum gw_affinity */
-	uint8_t flags;
+	uint8_t flags;	  /* GW_SERVICE_* */
 	uint16_t reserved;
 };
 _Static_assert(sizeof(struct gw_service) == 8, "service layout");

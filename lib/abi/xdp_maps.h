@@ -121,9 +121,10 @@ struct gw_xdp_trace {
 };
 
 enum gw_trace_flow {
-	GW_TRACE_NONE = 0,	/* never came to the flow table */
-	GW_TRACE_HIT = 1,	/* tracked, stayed */
-	GW_TRACE_NEW = 2,	/* inserted */
-	GW_TRACE_MOVED = 3,	/* tracked, its backend could not keep it */
-	GW_TRACE_UNTRACKED = 4, /* by the table, not remembered */
+	GW_TRACE_NONE = 0,	 /* never came to the flow table */
+	GW_TRACE_HIT = 1,	 /* tracked, stayed */
+	GW_TRACE_NEW = 2,	 /* inserted */
+	GW_TRACE_MOVED = 3,	 /* tracked, its backend could not keep it */
+	GW_TRACE_UNTRACKED = 4,	 /* by the table, not remembered for want of room */
+	GW_TRACE_TABLE_ONLY = 5, /* by the table: its service does not track flows */
 };
