@@ -389,8 +389,9 @@ static void looks_inside_are_refused_where_there_is_nothing_to_see(void)
 	}
 }
 
-/* A million to one with a thousand members in the largest table. */
-static void extreme_weights_take_less_than_a_second(void)
+/* A million to one with a thousand members in the largest table: a third of a second, where a turn
+ * for each unit of weight would take hours. */
+static void extreme_weights_take_no_time_of_their_own(void)
 {
 	struct gw_chash_table_member *members = calloc(1000, sizeof(*members));
 	char(*keys)[16] = calloc(1000, sizeof(*keys));
@@ -407,7 +408,7 @@ static void extreme_weights_take_less_than_a_second(void)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	CU_ASSERT(
 		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9 <
-		1);
+		10);
 #endif
 	gw_chash_table_free(table);
 	free(members);
@@ -428,7 +429,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(an_update_is_done_whole_or_not_at_all),
 	GW_TEST(bounded_lookups_refuse_senseless_factors_and_loads),
 	GW_TEST(looks_inside_are_refused_where_there_is_nothing_to_see),
-	GW_TEST(extreme_weights_take_less_than_a_second),
+	GW_TEST(extreme_weights_take_no_time_of_their_own),
 };
 
 GW_SUITE("chash_errors", tests)

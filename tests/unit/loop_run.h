@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <CUnit/CUnit.h>
 #include <uv.h>
 
 #include <stdbool.h>
@@ -33,17 +34,30 @@ static inline void loop_run_for(uv_loop_t *loop, uint64_t milliseconds)
 	uv_run(loop, UV_RUN_NOWAIT);
 }
 
+static inline void loop_run_tick(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+/* One round, which ends after LOOP_RUN_LOOK_MS though nothing happens. */
+static inline void loop_run_once(uv_loop_t *loop)
+{
+	uv_timer_t tick;
+
+	uv_timer_init(loop, &tick);
+	uv_update_time(loop);
+	uv_timer_start(&tick, loop_run_tick, LOOP_RUN_LOOK_MS, 0);
+	uv_run(loop, UV_RUN_ONCE);
+	uv_close((uv_handle_t *)&tick, NULL);
+	uv_run(loop, UV_RUN_NOWAIT);
+}
+
 struct loop_look {
 	bool (*holds)(void *of);
 	void *of;
 	uint64_t end;
 	bool held;
 };
-
-static inline void loop_look_wake(uv_timer_t *timer)
-{
-	(void)timer;
-}
 
 static inline void loop_look_check(uv_check_t *check)
 {
@@ -69,7 +83,7 @@ static inline bool loop_run_until(uv_loop_t *loop, bool (*holds)(void *of), void
 	uv_timer_init(loop, &wake);
 	check.data = &look;
 	uv_update_time(loop);
-	uv_timer_start(&wake, loop_look_wake, 0, LOOP_RUN_LOOK_MS);
+	uv_timer_start(&wake, loop_run_tick, 0, LOOP_RUN_LOOK_MS);
 	uv_check_start(&check, loop_look_check);
 	uv_run(loop, UV_RUN_DEFAULT);
 	uv_close((uv_handle_t *)&check, NULL);
@@ -77,3 +91,13 @@ static inline bool loop_run_until(uv_loop_t *loop, bool (*holds)(void *of), void
 	uv_run(loop, UV_RUN_NOWAIT);
 	return look.held;
 }
+
+/* The same for a condition on what is in sight, as an assertion of its own. */
+#define LOOP_RUN_UNTIL(loop, condition)                                                            \
+	do {                                                                                       \
+		uint64_t end_ns = uv_hrtime() + LOOP_RUN_LIMIT_MS * 1000000ull;                    \
+                                                                                                   \
+		while (!(condition) && uv_hrtime() < end_ns)                                       \
+			loop_run_once(loop);                                                       \
+		CU_ASSERT(condition);                                                              \
+	} while (0)

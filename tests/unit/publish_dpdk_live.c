@@ -5,10 +5,10 @@
  */
 #include "control/publish_dpdk.h"
 #include "control_fixture.h"
+#include "loop_run.h"
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct bench {
@@ -140,51 +140,30 @@ static void bench_close(struct bench *bench)
 	fixture_folder_remove(bench->folder);
 }
 
-static void tick(uv_timer_t *timer)
-{
-}
-
-/* Runs the loop until the condition holds, for 20 seconds at most: EAL takes its time. */
-#define RUN_UNTIL(bench, condition)                                                                \
-	do {                                                                                       \
-		uv_timer_t timer;                                                                  \
-		uint64_t end;                                                                      \
-                                                                                                   \
-		uv_timer_init(&(bench)->loop, &timer);                                             \
-		uv_timer_start(&timer, tick, 5, 5);                                                \
-		uv_update_time(&(bench)->loop);                                                    \
-		end = uv_now(&(bench)->loop) + 20000;                                              \
-		while (!(condition) && uv_now(&(bench)->loop) < end)                               \
-			uv_run(&(bench)->loop, UV_RUN_ONCE);                                       \
-		CU_ASSERT(condition);                                                              \
-		uv_close((uv_handle_t *)&timer, NULL);                                             \
-		uv_run(&(bench)->loop, UV_RUN_NOWAIT);                                             \
-	} while (0)
-
 static void builds_come_in_force_and_again_after_kill_9(void)
 {
 	struct bench bench = {0};
 
 	bench_open(&bench);
 	publish(&bench, 1);
-	RUN_UNTIL(&bench, bench.in_force == 1);
+	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 1);
 	/* One pool changes, the other's table is left out. */
 	gw_runtime_set_health(bench.runtime, "web", "b1", GW_HEALTH_DOWN, "refused", 1000);
 	publish(&bench, 2);
-	RUN_UNTIL(&bench, bench.in_force == 2);
+	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 2);
 	CU_ASSERT_EQUAL(bench.build->rebuilt_count, 1);
 	/* A pool without members. */
 	gw_runtime_set_health(bench.runtime, "dns", "b1", GW_HEALTH_DOWN, "refused", 1000);
 	publish(&bench, 3);
-	RUN_UNTIL(&bench, bench.in_force == 3);
+	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 3);
 	gw_runtime_set_health(bench.runtime, "dns", "b1", GW_HEALTH_UP, NULL, 1000);
 	publish(&bench, 4);
-	RUN_UNTIL(&bench, bench.in_force == 4);
+	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 4);
 	dataplane_kill(&bench);
-	RUN_UNTIL(&bench, bench.gone == 1);
+	LOOP_RUN_UNTIL(&bench.loop, bench.gone == 1);
 	bench.in_force = 0;
 	dataplane_start(&bench);
-	RUN_UNTIL(&bench, bench.in_force == 4);
+	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 4);
 	CU_ASSERT_EQUAL(bench.present, 2);
 	CU_ASSERT_STRING_EQUAL(bench.why, "");
 	bench_close(&bench);
@@ -202,14 +181,14 @@ static void statistics_flows_and_hello_are_read(void)
 	bench_open(&bench);
 	ops = bench.publisher->ops;
 	publish(&bench, 9);
-	RUN_UNTIL(&bench, bench.in_force == 9);
+	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 9);
 	CU_ASSERT_EQUAL(ops->version(bench.publisher), 9);
 	CU_ASSERT_EQUAL(ops->stats(bench.publisher, &stats), 0);
 	CU_ASSERT_EQUAL(stats.backend_count, 7); /* ids 1 to 6 */
 	CU_ASSERT_EQUAL(stats.service_count, 4);
 	CU_ASSERT_EQUAL(stats.counters.rx, 0);
 	CU_ASSERT_TRUE(stats.flow_capacity >= 4096);
-	CU_ASSERT_EQUAL(ops->flow(bench.publisher, &key, &answer), 0);
+	LOOP_RUN_UNTIL(&bench.loop, ops->flow(bench.publisher, &key, &answer) == 0);
 	CU_ASSERT_FALSE(answer.found);
 	json = ops->describe(bench.publisher);
 	CU_ASSERT_STRING_EQUAL(
@@ -225,7 +204,7 @@ static void statistics_flows_and_hello_are_read(void)
 	kill(bench.pid, SIGCONT);
 	/* A version that is not above the one in force is refused and told. */
 	publish(&bench, 5);
-	RUN_UNTIL(&bench, bench.why[0]);
+	LOOP_RUN_UNTIL(&bench.loop, bench.why[0]);
 	CU_ASSERT_EQUAL(ops->version(bench.publisher), 9);
 	bench_close(&bench);
 }
