@@ -80,7 +80,8 @@ GW_INLINE int lb_fast_encapsulate(struct xdp_md *ctx, const struct gw_packet *pa
 
 /*
  * The word of a bucket with this tag, or the first one. Without a branch: which word it is nobody
- * can predict, and a wrong guess would make everything behind wait for the bucket's line.
+ * can predict, and a wrong guess would make everything behind wait for the bucket's line. The
+ * compiler must not know what it computes here, or it finds the comparison in it and branches.
  */
 GW_INLINE uint64_t *lb_fast_find(struct gw_flow_bucket *bucket, uint32_t tag)
 {
@@ -91,7 +92,9 @@ GW_INLINE uint64_t *lb_fast_find(struct gw_flow_bucket *bucket, uint32_t tag)
 		uint64_t differ =
 			*((const volatile uint32_t *)&bucket->word[i] + LB_TAG_HALF) ^ tag;
 
-		found |= (uint64_t)((int64_t)(differ - 1) >> 63) & i * sizeof(uint64_t);
+		differ--; /* of 64 bits: all of them are set where it was none */
+		asm volatile("" : "+r"(differ));
+		found |= differ >> 32 & i * sizeof(uint64_t);
 	}
 	return (uint64_t *)((uint8_t *)bucket + GW_BOUND(found, LB_FIND_MASK));
 }
