@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -173,6 +174,72 @@ def test_another_host_that_is_no_guideway_bench_is_told_so():
                 told = process.communicate(timeout=30)[1]
     assert process.returncode == 1
     assert "not the same guideway-bench" in told
+
+
+class Far:
+    """A real balancer on a host of its own, a namespace, joined to our port by a veth pair."""
+
+    MAC = "02:00:00:00:07:07"
+
+    def __init__(self, folder):
+        self.name = f"gwbench{os.getpid()}"
+        self.port = f"gwb{os.getpid()}"
+        self.folder = folder
+        self.control = None
+
+    def do(self, *commands):
+        for command in commands:
+            subprocess.run(command.format(ns=self.name, port=self.port, mac=self.MAC), shell=True, check=True, stdout=subprocess.DEVNULL)
+
+    def start(self, *case):
+        self.do("ip netns add {ns}", "ip link add {port} type veth peer name eth1 netns {ns}", "sysctl -qw net.ipv6.conf.{port}.disable_ipv6=1")
+        self.do("ip link set {port} up", "ip -n {ns} link set lo up", "ip -n {ns} link set eth1 up address {mac}")
+        self.do("ip netns exec {ns} ethtool -K eth1 rxvlan off")
+        printed = run("--mode", "nic", *case, "--print-config").stdout
+        for line in re.findall(r"^#\t(ip .*)$", printed, re.MULTILINE):  # as its comments say
+            self.do(line.replace("ip ", "ip -n {ns} ", 1).replace("PORT", "eth1"))
+        ours = f"dataplane: {{path: xdp, interfaces: [{{name: eth1, mode: generic}}], flows: 65536}}\nstate_dir: {self.folder}/state\n"
+        config = self.folder / "far.yaml"
+        config.write_text(re.sub(r"^dataplane:.*\n", ours + f"api: {{unix: {self.folder}/api.sock}}\n", printed, flags=re.MULTILINE))
+        control = PROGRAM.parents[2] / "control" / "guideway-control"
+        with (self.folder / "log").open("w") as log:
+            self.control = subprocess.Popen(["ip", "netns", "exec", self.name, control, "--config", config], stderr=log)
+        wait_for(lambda: "API at" in (self.folder / "log").read_text(), "the balancer is there")
+
+    def end(self):
+        if self.control:
+            self.control.terminate()
+            self.control.wait(timeout=30)
+        subprocess.run(f"ip netns del {self.name}; ip link del {self.port}", shell=True, check=False, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def far(tmp_path):
+    if os.geteuid():
+        pytest.skip("namespaces need root")
+    need("xdp", "link")
+    one = Far(tmp_path)
+    yield one
+    one.end()
+
+
+def test_balancer_of_another_host_that_cannot_be_asked_is_searched_by_what_comes_back(far):
+    case = ("--services", 2, "--backends", 10)
+    far.start(*case)
+    words = ("--mode", "nic", "--gen", f"net_af_packet0,iface={far.port}", "--path", "dpdk", "--flows", 100, *case, "--rounds", 1, "--no-huge", "--json")
+    # A rate that a veth pair takes without loss, on a busy machine too.
+    [one] = json.loads(run(*words, "--dut", far.MAC, "--rate", 500, "--seconds", 0.3).stdout)["runs"]
+    assert one["valid"] and one["lost"] == 0 and one["sampled"] > 0 and one["packets"] > 100, one.get("why")
+    assert one["path"] == "other" and one["bound_mpps"] is None and one["over_bound_ns"] is None and one["cycles_per_packet"] is None
+    assert any("could not be asked" in warning for warning in one["warnings"])
+    assert one["details"]["dut"] == {"mac": far.MAC}
+    # Nobody there.
+    [one] = json.loads(run(*words, "--dut", "02:00:00:00:07:08", "--seconds", 0.1, status=1).stdout)["runs"]
+    assert "nothing came back" in one["why"] and "--print-config" in one["why"]
+    # With a rate it is a source, and says what it sent.
+    [one] = json.loads(run(*words, "--dut", "02:00:00:00:07:08", "--rate", 500, "--seconds", 0.3, status=1).stdout)["runs"]
+    assert not one["valid"] and one["offered"] > 100 and one["packets"] == 0 and one["mpps"] is None
+    assert "nothing came back" in one["why"]
 
 
 def test_port_that_is_not_there_is_named():

@@ -164,7 +164,7 @@ static int paths_choose(struct options *options, const struct bench_machine *mac
 		snprintf(messages[i], BENCH_MESSAGE, "not part of this build");
 		if (runner && (!runner->able || !runner->able(machine, messages[i])))
 			list->values[list->count++] = (struct axis_value){.word = paths[i]};
-		else
+		else if (strcmp(paths[i], "xdp") || strcmp(mode, "nic"))
 			gw_log_warning("path %s, mode %s: %s", paths[i], mode, messages[i]);
 	}
 	return list->count ? 0 : -1;
@@ -327,6 +327,23 @@ static int measure(struct options *options, const struct machine *machine, struc
 	return interrupted ? EXIT_FAILED : status;
 }
 
+/* Of what all cases have in common. */
+static int config_print(const struct plan *plan)
+{
+	static const enum axis_id said[] = {AXIS_FAMILY, AXIS_ENCAP, AXIS_TRACKED, AXIS_SERVICES,
+		AXIS_POOLS, AXIS_BACKENDS, AXIS_TABLE_SIZE};
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		if (plan->group_count == 1 && !group_varies(plan, &plan->groups[0], said[i]))
+			continue;
+		gw_log_error("--print-config: one configuration at a time, but --%s varies",
+			axes[said[i]].option);
+		return EXIT_USAGE;
+	}
+	bench_print_config(&plan->cases[0], stdout);
+	return EXIT_DONE;
+}
+
 static int plan_and_measure(struct options *options, const struct machine *machine)
 {
 	struct bench_machine bench = machine_of(options, machine, false);
@@ -343,8 +360,11 @@ static int plan_and_measure(struct options *options, const struct machine *machi
 		gw_log_error("%s", message);
 		return status == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
-	status = outputs_prepare(options, &plan);
-	if (!status)
+	if (options->print_config)
+		status = config_print(&plan);
+	else
+		status = outputs_prepare(options, &plan);
+	if (!status && !options->print_config)
 		status = measure(options, machine, &plan);
 	plan_free(&plan);
 	return status;

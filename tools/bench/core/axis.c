@@ -43,6 +43,7 @@ const struct axis axes[AXIS_IDS] = {
 	[AXIS_SWAPS] = {"swaps", "swaps_per_second", "table swaps a second", AXIS_COUNT, NULL, 0,
 		10000},
 	[AXIS_LOAD] = {"load", "load", "share of the highest rate", AXIS_SHARE, NULL, 0, 1},
+	[AXIS_RATE] = {"rate", "rate", "frames a second", AXIS_COUNT, NULL, 0, 1e9},
 	[AXIS_IDLE] = {"idle", "idle_us", "microseconds of pause", AXIS_COUNT, NULL, 0, 10e6},
 	[AXIS_POLL] = {"poll", "poll", "poll", AXIS_WORD, poll_words, 0, 0},
 	[AXIS_FLOWS] = {"flows", "flows", "flows", AXIS_COUNT, NULL, 1, 1e9},
@@ -196,6 +197,9 @@ void axis_set(enum axis_id id, struct axis_value value, struct bench_case *what)
 	case AXIS_LOAD:
 		what->load = value.number;
 		break;
+	case AXIS_RATE:
+		what->rate = (uint64_t)value.number;
+		break;
 	case AXIS_IDLE:
 		what->idle_us = count;
 		break;
@@ -255,6 +259,8 @@ struct axis_value axis_get(enum axis_id id, const struct bench_case *what)
 		return number_of(what->swaps_per_second);
 	case AXIS_LOAD:
 		return number_of(what->load);
+	case AXIS_RATE:
+		return number_of((double)what->rate);
 	case AXIS_IDLE:
 		return number_of(what->idle_us);
 	case AXIS_POLL:

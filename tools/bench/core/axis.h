@@ -28,6 +28,7 @@ enum axis_id {
 	AXIS_WORKERS,
 	AXIS_SWAPS,
 	AXIS_LOAD,
+	AXIS_RATE,
 	AXIS_IDLE,
 	AXIS_POLL,
 	AXIS_FLOWS, /* innermost: flows are what most tables are read along */

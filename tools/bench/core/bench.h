@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define BENCH_MESSAGE 256
 
@@ -49,7 +50,8 @@ struct bench_case {
 	bool tracked;		   /* false: no flow table (XDP), as far as the path can */
 	uint32_t workers;	   /* DPDK */
 	uint32_t swaps_per_second; /* tables put in force while it is measured */
-	double load; /* link and nic: share of the highest rate, for latency; 0: all it takes */
+	double load;   /* link and nic: share of the highest rate, for latency; 0: all it takes */
+	uint64_t rate; /* nic: frames a second, evenly, and no search; 0: search */
 	uint32_t idle_us; /* link: single packets after a pause so long, for the latency of waking
 			     up; 0: no pauses */
 	bool adaptive;	  /* DPDK: idle workers sleep (`poll: adaptive`); else they poll always */
@@ -91,6 +93,7 @@ struct bench_sample {
 	double latency_max_ns;
 	uint64_t late; /* sent well after the schedule had them due; latency counts from then */
 	uint64_t never_sent; /* due, and not sent at all */
+	bool unasked;	     /* the balancer has no counters that could be asked for */
 	char note[96];	     /* "no_neighbour 12": what explains a loss; may be empty */
 };
 
@@ -130,7 +133,8 @@ struct bench_runner {
 	 */
 	int (*open)(const struct bench_machine *machine, const struct bench_case *what,
 		void **state, char message[BENCH_MESSAGE]);
-	/* One measurement of about `seconds`. 0 or -errno with a message. */
+	/* One measurement of about `seconds`. 0; -ENODATA for a bound that there is none of; or
+	 * -errno with a message. */
 	int (*measure)(void *state, enum bench_subject subject, double seconds,
 		struct bench_sample *sample, char message[BENCH_MESSAGE]);
 	/* Removes everything that open made, also namespaces, pins and processes. NULL is fine. */
@@ -142,6 +146,11 @@ struct bench_runner {
 
 /* One file a runner; runners.c has the list of those that are compiled in, NULL at the end. */
 extern const struct bench_runner *const bench_runners[];
+/*
+ * "02:00:00:00:00:02" as --dut: a balancer of another host's that cannot be asked. False: something
+ * else. mac.c.
+ */
+bool bench_mac_read(const char *text, uint8_t mac[6]);
 /* NULL: none of this path and mode. */
 const struct bench_runner *bench_runner_find(const char *path, const char *mode);
 /*
@@ -221,3 +230,5 @@ bool bench_frame_judge(
 struct gw_build;
 int bench_build(const struct bench_case *what, uint32_t version, struct gw_build **build,
 	char message[BENCH_MESSAGE]);
+/* The configuration itself, with what else another host's balancer needs as comments. */
+void bench_print_config(const struct bench_case *what, FILE *out);

@@ -47,6 +47,8 @@ static bool counters_judge(const struct bench_sample *sample, char *why)
 {
 	uint64_t sum = sample->counted_tx + sample->counted_drops + sample->counted_other;
 
+	if (sample->unasked)
+		return true;
 	if (!sample->counted_rx && !sum)
 		snprintf(why, BENCH_MESSAGE, "the balancer's counters could not be read");
 	else if (sample->counted_rx != sum)
@@ -109,6 +111,9 @@ bool sample_judge(const struct bench_case *what, enum bench_subject subject,
 
 	if (sample->packets && !took_time)
 		snprintf(why, BENCH_MESSAGE, "%s took no longer than what feeds it alone", who);
+	else if (!sample->packets && sample->unasked)
+		snprintf(why, BENCH_MESSAGE, "%" PRIu64 " frames sent, nothing came back; %s",
+			sample->offered, sample->note);
 	else if (!sample->packets)
 		snprintf(why, BENCH_MESSAGE, "%s sent nothing%s%s", who,
 			sample->note[0] ? ": " : "", sample->note);
@@ -137,6 +142,10 @@ static bool take(struct session *session, enum bench_subject subject, double sec
 	}
 	*sample = (struct bench_sample){0};
 	status = session->runner->measure(session->state, subject, seconds, sample, result->why);
+	if (status == -ENODATA && subject == BENCH_BOUND) {
+		*sample = (struct bench_sample){0};
+		return true;
+	}
 	if (status) {
 		result->outcome = OUTCOME_FAILED;
 		if (!result->why[0])
@@ -147,6 +156,7 @@ static bool take(struct session *session, enum bench_subject subject, double sec
 		return true;
 	result->outcome = OUTCOME_REFUSED;
 	result->lost = sample->lost;
+	result->offered = sample->offered;
 	return false;
 }
 
@@ -187,11 +197,13 @@ static bool warm_up(struct session *session)
 
 static double per_packet(double total, const struct bench_sample *sample)
 {
-	return total / (double)sample->packets;
+	return sample->packets ? total / (double)sample->packets : 0;
 }
 
 static double cycles_of(const struct session *session, const struct bench_sample *sample)
 {
+	if (sample->unasked)
+		return 0;
 	if (sample->cycles)
 		return per_packet((double)sample->cycles, sample);
 	return per_packet(sample->seconds * session->options->tsc_hz, sample);
@@ -216,6 +228,7 @@ static bool take_round(struct session *session, struct measure_round *round)
 	result->late += balancer.late;
 	result->never_sent += balancer.never_sent;
 	result->packets += balancer.packets;
+	result->offered += balancer.offered;
 	result->sampled += balancer.sampled;
 	result->swaps += balancer.swaps;
 	result->untracked += balancer.untracked;
@@ -272,7 +285,11 @@ static bool case_possible(const struct bench_case *what, char *why)
 	bool xdp = !strcmp(what->path, "xdp");
 	const char *impossible = NULL;
 
-	if (!strcmp(what->mode, "cpu") && (what->load > 0 || what->idle_us))
+	if (strcmp(what->mode, "nic") && what->rate)
+		impossible = "--rate is for --mode nic";
+	else if (what->rate && (what->load > 0 || what->idle_us))
+		impossible = "--rate excludes --load and --idle";
+	else if (!strcmp(what->mode, "cpu") && (what->load > 0 || what->idle_us))
 		impossible = "--load and --idle need a generator: --mode link or nic";
 	else if (xdp && what->idle_us)
 		impossible = "--idle is for the DPDK path";
@@ -328,10 +345,13 @@ void measure_case(const struct measure_options *options, const struct bench_runn
 	struct session session = {
 		.options = options, .runner = runner, .what = what, .result = measurement};
 	double *room = calloc(options->rounds, sizeof(*room));
+	uint8_t mac[6];
 
 	*measurement =
 		(struct measurement){.what = what, .runner = runner, .outcome = OUTCOME_FAILED};
 	measurement->synthetic = !runner || runner->synthetic;
+	measurement->unasked = !strcmp(what->mode, "nic") && options->machine.dut &&
+			       bench_mac_read(options->machine.dut, mac);
 	measurement->rounds = calloc(options->rounds, sizeof(*measurement->rounds));
 	if (!room || !measurement->rounds)
 		snprintf(measurement->why, BENCH_MESSAGE, "out of memory for %u rounds",

@@ -51,12 +51,14 @@ struct measurement {
 	bool has_latency;
 	uint64_t late, never_sent;	  /* by the schedule; of the balancer, all rounds */
 	uint64_t packets, sampled, swaps; /* of the balancer, all rounds */
-	uint64_t lost;			  /* in the sample that was refused */
-	double steal_share;		  /* of the measured core's time */
-	uint64_t preempted;		  /* involuntary context switches while it was measured */
-	double sibling_busy;		  /* of its sibling thread's time; 0: none */
-	bool synthetic;			  /* no network card */
-	json_t *described;		  /* what the runner says of itself; may be NULL */
+	uint64_t offered;		  /* to it, also in the sample that was refused */
+	bool unasked;  /* the balancer is another's: no counters, no bound, and no known path */
+	uint64_t lost; /* in the sample that was refused */
+	double steal_share;  /* of the measured core's time */
+	uint64_t preempted;  /* involuntary context switches while it was measured */
+	double sibling_busy; /* of its sibling thread's time; 0: none */
+	bool synthetic;	     /* no network card */
+	json_t *described;   /* what the runner says of itself; may be NULL */
 };
 
 struct measure_options {

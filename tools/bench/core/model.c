@@ -96,6 +96,37 @@ static int load(
 	return status;
 }
 
+/* What the balancer's host needs besides, as comments: its next hop is the generator. */
+static void write_neighbours(FILE *text, const struct bench_case *what)
+{
+	bool ipv6 = what->family == BENCH_IPV6;
+
+	fprintf(text,
+		"# guideway-bench --mode nic --dut MAC: the configuration of the balancer with "
+		"that MAC.\n"
+		"# Give it its own dataplane (path, ports), and its host these, PORT being its "
+		"port:\n"
+		"#\tip address add %s dev PORT\n"
+		"#\tip neighbour replace %s lladdr 02:00:00:00:00:01 nud permanent dev PORT\n"
+		"#\tip route add %s via %s dev PORT\n",
+		ipv6 ? "fd82::11/112" : "10.82.0.11/24", ipv6 ? "fd82::1" : "10.82.0.1",
+		ipv6 ? "fd82::1:0/112" : "10.82.0.0/16", ipv6 ? "fd82::1" : "10.82.0.1");
+	if (!strcmp(what->encap, "l2"))
+		fputs("# With l2 each backend is its own next hop, with the MAC 02:00:01:00 and "
+		      "the last\n"
+		      "# two bytes of its address: a permanent neighbour each instead of the "
+		      "route.\n",
+			text);
+}
+
+void bench_print_config(const struct bench_case *what, FILE *out)
+{
+	write_neighbours(out, what);
+	write_head(out, what);
+	write_pools(out, what, 1);
+	write_services(out, what);
+}
+
 static int load_case(const struct bench_case *what, uint32_t version, struct gw_config **config,
 	char message[BENCH_MESSAGE])
 {

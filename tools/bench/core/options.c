@@ -55,6 +55,7 @@ static const char help[] = WHAT_HELP
 	"  --swaps LIST        tables put in force a second meanwhile (default 0)\n"
 	"  --load LIST         link, nic: share of the highest rate, and its latency (default 0: "
 	"all)\n"
+	"  --rate LIST         nic: so many frames a second, and no search (default 0: search)\n"
 	"  --idle LIST         link: single packets, so many microseconds apart (default 0: no "
 	"pauses)\n"
 	"  --poll LIST         busy, or adaptive: idle workers sleep (dpdk; default busy)\n"
@@ -69,8 +70,9 @@ static const char help[] = WHAT_HELP
 	"  --cpu N             the measured core (default: an isolated one, else the last)\n"
 	"  --generator-cpu N   the generator's and main thread's core (default: another one)\n"
 	"  --gen PORT          nic: the port that sends and receives\n"
-	"  --dut PORT          nic: the balancer's port, or tcp:ADDRESS:PORT for that of another "
-	"host\n"
+	"  --dut PORT          nic: the balancer's port; tcp:ADDRESS:PORT for that of another "
+	"host with\n"
+	"                      --listen; MAC for a balancer there that cannot be asked\n"
 	"  --listen ADDRESS:PORT  nic on that other host, with --dut: balance until stopped\n"
 	"  --resolution S      nic: the search ends at that share of the highest rate (default "
 	"0.01)\n"
@@ -83,6 +85,7 @@ static const char help[] = WHAT_HELP
 	"  --json [FILE]       one JSON object, to standard output or FILE\n"
 	"  --svg FILE          a chart, or with several sweeps or an existing folder one a sweep "
 	"in it\n"
+	"  --print-config      the configuration that a balancer at --dut MAC needs, and no more\n"
 	"  --list              which paths and modes this machine can run, and why not\n"
 	"  -q, --quiet         no progress\n"
 	"  -V, --version       print the version\n"
@@ -109,6 +112,7 @@ enum {
 	OPTION_JSON,
 	OPTION_SVG,
 	OPTION_LIST,
+	OPTION_PRINT_CONFIG,
 };
 
 static const struct option others[] = {
@@ -128,6 +132,7 @@ static const struct option others[] = {
 	{"json", optional_argument, NULL, OPTION_JSON},
 	{"svg", required_argument, NULL, OPTION_SVG},
 	{"list", no_argument, NULL, OPTION_LIST},
+	{"print-config", no_argument, NULL, OPTION_PRINT_CONFIG},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
 	{"help", no_argument, NULL, 'h'},
@@ -298,6 +303,9 @@ static int read_option(struct options *options, int letter, int argc, char **arg
 	case OPTION_LIST:
 		options->list = true;
 		break;
+	case OPTION_PRINT_CONFIG:
+		options->print_config = true;
+		break;
 	case 'q':
 		options->quiet = true;
 		break;
@@ -355,11 +363,12 @@ static int check_ports(const struct options *options)
 				     ? options->dut + length
 				     : NULL;
 	char message[BENCH_MESSAGE] = "";
+	uint8_t mac[6];
 
 	if (options->listen && !is_address_port(options->listen))
 		snprintf(message, sizeof(message), "--listen: '%.64s' is not ADDRESS:PORT",
 			options->listen);
-	else if (options->listen && remote)
+	else if (options->listen && (remote || bench_mac_read(options->dut, mac)))
 		snprintf(message, sizeof(message),
 			"--dut: '%.64s' is another host's; --listen balances on a port of this one",
 			options->dut);
@@ -376,6 +385,7 @@ static int check_ports(const struct options *options)
 static int check_whole(const struct options *options)
 {
 	const struct axis_list *modes = &options->lists[AXIS_MODE];
+	bool measures = !options->list && !options->print_config && !options->listen;
 	bool nic = false;
 
 	for (size_t i = 0; i < modes->count; i++)
@@ -383,9 +393,12 @@ static int check_whole(const struct options *options)
 	if (options->listen && (!nic || !options->dut || options->gen))
 		return wrong("--listen goes with --mode nic and --dut PORT, and the other host "
 			     "has --gen");
-	if (nic && !options->list && !options->listen && (!options->gen || !options->dut))
-		return wrong("--mode nic: --gen PORT and --dut PORT are needed, the ports that "
-			     "generate and that balance");
+	if (nic && measures && !options->gen)
+		return wrong("--mode nic: --gen PORT is needed, the port that generates");
+	if (nic && measures && !options->dut)
+		return wrong("--mode nic: --dut is needed: a PORT of this host; tcp:ADDRESS:PORT, "
+			     "where guideway-bench --listen balances on another; or the MAC of a "
+			     "balancer there that cannot be asked");
 	if (!nic && (options->gen || options->dut))
 		return wrong("--gen and --dut go with --mode nic");
 	if (options->huge && options->no_huge)

@@ -29,6 +29,7 @@ struct options {
 	const char *json_path; /* NULL: standard output */
 	const char *svg;       /* NULL: no chart */
 	bool list;
+	bool print_config;
 	bool quiet;
 };
 

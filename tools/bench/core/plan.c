@@ -29,6 +29,7 @@ static const char *const defaults[AXIS_IDS] = {
 	[AXIS_WORKERS] = "1",
 	[AXIS_SWAPS] = "0",
 	[AXIS_LOAD] = "0",
+	[AXIS_RATE] = "0",
 	[AXIS_IDLE] = "0",
 	[AXIS_POLL] = "busy",
 	[AXIS_FLOWS] = "1,64k,1M",

@@ -104,6 +104,10 @@ void measurement_warn(const struct measurement *measurement, machine_warning *wa
 	const struct spread *ns = &measurement->ns;
 	char text[BENCH_MESSAGE];
 
+	if (measurement->unasked)
+		warn(owner,
+			"the balancer could not be asked for its counters, and there is no bound: "
+			"this is what came back and was right");
 	if (measurement->steal_share > STEAL_MUCH) {
 		snprintf(text, sizeof(text), "steal: the hypervisor took %.1f%% of the core's time",
 			measurement->steal_share * 100);

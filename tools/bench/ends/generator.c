@@ -109,9 +109,9 @@ static int open_port(const char *name, struct bench_port_facts *facts, char mess
 
 static void set_frames(void)
 {
-	generator.frames = (struct bench_frames){.what = &generator.setup.what,
-		.destination_mac = BENCH_OUR_MAC,
-		.source_mac = BENCH_OTHER_MAC};
+	generator.frames =
+		(struct bench_frames){.what = &generator.setup.what, .source_mac = BENCH_OTHER_MAC};
+	memcpy(generator.frames.destination_mac, generator.setup.balancer_mac, 6);
 }
 
 static int open_generator(struct bench_answer *answer)
@@ -132,11 +132,20 @@ static int open_generator(struct bench_answer *answer)
 	return error ? error : open_port(name, &answer->port, answer->message);
 }
 
+/* A port without counters has none that grow. */
+static void count_port(struct rte_eth_stats *stats)
+{
+	if (rte_eth_stats_get(generator.ethdev, stats) != 0)
+		*stats = (struct rte_eth_stats){};
+}
+
 static void answer_ask(const struct bench_ask *ask)
 {
 	static struct bench_answer answer;
+	struct rte_eth_stats before, now;
 
 	memset(&answer, 0, sizeof(answer));
+	count_port(&before);
 	switch (ask->kind) {
 	case BENCH_ASK_PRIME:
 		generator_prime(&generator, &answer.generated);
@@ -147,6 +156,12 @@ static void answer_ask(const struct bench_ask *ask)
 	default:
 		answer.error = -EINVAL;
 		snprintf(answer.message, sizeof(answer.message), "not for the generator");
+	}
+	if (!answer.error) {
+		count_port(&now);
+		answer.generated.port_sent = now.opackets - before.opackets;
+		answer.generated.port_received = now.ipackets - before.ipackets;
+		answer.generated.port_missed = now.imissed - before.imissed;
 	}
 	bench_child_answer(&answer);
 }

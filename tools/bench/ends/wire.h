@@ -39,6 +39,7 @@ struct bench_link_setup {
 	char encap[16];
 	char port[BENCH_PORT_TEXT]; /* a PCI address or a --vdev text */
 	char eal_args[BENCH_EAL_TEXT];
+	uint8_t balancer_mac[6]; /* where the generator sends to */
 	int cpu;      /* the one that polls; a subject's further workers take the next ones */
 	int main_cpu; /* a subject's main thread, which mostly sleeps */
 	bool huge_pages;
@@ -76,6 +77,8 @@ struct bench_generated {
 	uint64_t late;	/* of those sent: more than BENCH_LATE_US after they were due */
 	uint64_t never; /* frames that a paced trial should have sent and did not */
 	uint64_t timed; /* latencies measured */
+	/* The port's own counters, of all frames; 0 where it has none. */
+	uint64_t port_sent, port_received, port_missed;
 	double latency_ns[BENCH_LATENCIES];
 };
 

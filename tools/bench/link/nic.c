@@ -6,7 +6,7 @@
  *
  * The first trial sends all that the generator's port takes, which is at most the line rate; the
  * search goes on below what that one offered. With a load, `open` searches, and a measurement is
- * one trial at that share of the balancer's highest rate, for latency.
+ * one trial at that share of the balancer's highest rate, for latency; with a rate, one at that.
  */
 #include "rig.h"
 #include "search.h"
@@ -26,7 +26,7 @@ struct nic {
 	struct bench_rig rig;
 	const struct bench_machine *machine;
 	struct bench_search_rule rule; /* `highest` as the first trial finds it */
-	uint64_t load_rate;	       /* of a case with a load or with pauses; 0: search */
+	uint64_t fixed_rate;	       /* of a case with a load or a rate; 0: search */
 	uint32_t idle_us;
 	uint64_t line_rate; /* 0: not known */
 	double best[2];	    /* frames a second, of each subject; 0: none yet */
@@ -118,17 +118,18 @@ static int open_ports(struct nic *nic, const struct bench_machine *machine,
 	int error;
 
 	if (!machine->gen || !machine->dut) {
-		snprintf(message, BENCH_MESSAGE, "needs --gen PORT and --dut PORT");
+		snprintf(message, BENCH_MESSAGE, "needs --gen PORT and --dut");
 		return -EINVAL;
 	}
 	error = bench_rig_open(&nic->rig, machine, what, machine->gen, machine->dut, message);
 	if (error)
 		return error;
 	nic->line_rate = bench_line_rate(nic->rig.gen.mbps, average_size(what));
+	nic->fixed_rate = what->rate;
 	if (what->load > 0) {
 		error = find_highest(nic, BENCH_BALANCER, LOAD_TRIAL_S, &sample, message);
-		nic->load_rate = (uint64_t)(what->load * nic->best[BENCH_BALANCER]);
-		if (!error && !nic->load_rate) {
+		nic->fixed_rate = (uint64_t)(what->load * nic->best[BENCH_BALANCER]);
+		if (!error && !nic->fixed_rate) {
 			snprintf(message, BENCH_MESSAGE,
 				"no rate without loss was found that a load could be a share of");
 			return -EIO;
@@ -164,9 +165,9 @@ static int measure_nic(void *state, enum bench_subject subject, double seconds,
 {
 	struct nic *nic = state;
 	struct bench_trial trial = {
-		.seconds = seconds, .rate = nic->load_rate, .idle_us = nic->idle_us};
+		.seconds = seconds, .rate = nic->fixed_rate, .idle_us = nic->idle_us};
 
-	if (nic->load_rate || nic->idle_us)
+	if (nic->fixed_rate || nic->idle_us)
 		return bench_rig_trial(&nic->rig, subject, &trial, sample, message);
 	return find_highest(nic, subject, seconds, sample, message);
 }
@@ -191,8 +192,9 @@ static void describe_nic(void *state, json_t *machine)
 	if (!nic->line_rate)
 		return;
 	json_object_set_new(machine, "line_rate_mpps", json_real((double)nic->line_rate / 1e6));
-	json_object_set_new(machine, "percent_of_line_rate",
-		json_real(100 * nic->best[BENCH_BALANCER] / (double)nic->line_rate));
+	if (nic->best[BENCH_BALANCER] > 0)
+		json_object_set_new(machine, "percent_of_line_rate",
+			json_real(100 * nic->best[BENCH_BALANCER] / (double)nic->line_rate));
 }
 
 const struct bench_runner bench_dpdk_nic = {

@@ -12,6 +12,7 @@
 #define PATIENCE_S     20 /* beyond what a trial takes by itself */
 #define PRIME_PER_FLOW 20e-6
 #define PRIME_PATIENCE 60
+#define PORT_TEXT      96
 
 int bench_rig_able(const struct bench_machine *machine, char message[BENCH_MESSAGE])
 {
@@ -52,6 +53,7 @@ static void fill_setup(struct bench_link_setup *setup, const struct bench_machin
 	const struct bench_case *what)
 {
 	*setup = (struct bench_link_setup){.what = *what,
+		.balancer_mac = BENCH_OUR_MAC,
 		.cpu = machine->cpu,
 		.main_cpu = machine->generator_cpu,
 		.huge_pages = machine->huge_pages};
@@ -72,6 +74,37 @@ static int start(struct bench_rig *rig, struct bench_child *child, const char *w
 	return bench_child_start(child, word, &rig->setup, facts, message);
 }
 
+/* What the generator's own port can say of frames that did not come back. */
+static const char *port_text(const struct bench_generated *seen, char text[PORT_TEXT])
+{
+	if (!seen->port_sent)
+		return "the generator's port does not count";
+	snprintf(text, PORT_TEXT,
+		"the generator's port counts %" PRIu64 " out, %" PRIu64 " in, %" PRIu64 " missed",
+		seen->port_sent, seen->port_received, seen->port_missed);
+	return text;
+}
+
+/* Of a balancer that is another's and cannot say what it did. */
+static int prime_unasked(struct bench_rig *rig, double patience, char message[BENCH_MESSAGE])
+{
+	const struct bench_ask ask = {.kind = BENCH_ASK_PRIME};
+	struct bench_answer answer;
+	char port[PORT_TEXT];
+	int error = bench_child_talk(&rig->generator, &ask, patience, &answer, message);
+
+	/* With a rate it is a source of packets, whoever counts them. */
+	if (error || answer.generated.received || rig->setup.what.rate)
+		return error;
+	snprintf(message, BENCH_MESSAGE,
+		"nothing came back from the balancer: %" PRIu64 " frames sent, %s, %" PRIu64
+		" of others. Does it have what --print-config says? "
+		"(--rate N only sends)",
+		answer.generated.sent, port_text(&answer.generated, port),
+		answer.generated.foreign);
+	return -EIO;
+}
+
 /* Every flow's first packets, so that what is measured are packets of established flows. */
 static int prime(struct bench_rig *rig, char message[BENCH_MESSAGE])
 {
@@ -82,8 +115,11 @@ static int prime(struct bench_rig *rig, char message[BENCH_MESSAGE])
 			  ((double)rig->setup.what.flows + (double)rig->setup.what.table_flows) *
 				  PRIME_PER_FLOW;
 	struct bench_answer answer, counted;
-	int error = bench_child_talk(&rig->subject, &begin, PATIENCE_S, &answer, message);
+	int error;
 
+	if (rig->unasked)
+		return prime_unasked(rig, patience, message);
+	error = bench_child_talk(&rig->subject, &begin, PATIENCE_S, &answer, message);
 	if (!error)
 		error = bench_child_talk(&rig->generator, &ask, patience, &answer, message);
 	if (!error)
@@ -114,12 +150,15 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
 		return -ENOTSUP;
 	}
 	fill_setup(&rig->setup, machine, what);
-	if (remote)
+	rig->unasked = bench_mac_read(dut, rig->setup.balancer_mac);
+	if (rig->unasked)
+		error = 0;
+	else if (remote)
 		error = bench_child_connect(
 			&rig->subject, dut + sizeof(REMOTE) - 1, &rig->setup, &rig->dut, message);
 	else
 		error = bench_rig_cpus(machine, what->workers, message);
-	if (!error && !remote)
+	if (!error && !remote && !rig->unasked)
 		error = start(
 			rig, &rig->subject, BENCH_SUBJECT, dut, machine->cpu, &rig->dut, message);
 	if (!error)
@@ -172,6 +211,9 @@ static void name_losses(struct bench_sample *sample, const struct bench_generate
 		add_note(sample, "%s", counted->note);
 	if (behind)
 		add_note(sample, "lost behind it %" PRIu64, behind);
+	if (behind && seen->port_missed)
+		add_note(
+			sample, "of which the generator's port missed %" PRIu64, seen->port_missed);
 }
 
 static void fill_sample(struct bench_sample *sample, const struct bench_generated *seen,
@@ -199,6 +241,26 @@ static void fill_sample(struct bench_sample *sample, const struct bench_generate
 	name_losses(sample, seen, counted);
 }
 
+/* Only the generator's word: what came back, and was right. */
+static int trial_unasked(struct bench_rig *rig, const struct bench_ask *ask,
+	struct bench_sample *sample, char message[BENCH_MESSAGE])
+{
+	const struct bench_counted nothing = {};
+	struct bench_answer seen;
+	int error = bench_child_talk(
+		&rig->generator, ask, ask->trial.seconds + PATIENCE_S, &seen, message);
+	char port[PORT_TEXT];
+
+	if (error)
+		return error;
+	fill_sample(sample, &seen.generated, &nothing);
+	sample->unasked = true;
+	if (sample->lost)
+		snprintf(
+			sample->note, sizeof(sample->note), "%s", port_text(&seen.generated, port));
+	return 0;
+}
+
 int bench_rig_trial(struct bench_rig *rig, enum bench_subject subject,
 	const struct bench_trial *trial, struct bench_sample *sample, char message[BENCH_MESSAGE])
 {
@@ -206,8 +268,13 @@ int bench_rig_trial(struct bench_rig *rig, enum bench_subject subject,
 	const struct bench_ask end = {.kind = BENCH_ASK_STOP};
 	struct bench_ask ask = {.kind = BENCH_ASK_TRIAL, .subject = subject, .trial = *trial};
 	struct bench_answer seen, counted;
-	int error = bench_child_talk(&rig->subject, &begin, PATIENCE_S, &seen, message);
+	int error;
 
+	if (rig->unasked && subject == BENCH_BOUND)
+		return -ENODATA;
+	if (rig->unasked)
+		return trial_unasked(rig, &ask, sample, message);
+	error = bench_child_talk(&rig->subject, &begin, PATIENCE_S, &seen, message);
 	if (!error)
 		error = bench_child_talk(
 			&rig->generator, &ask, trial->seconds + PATIENCE_S, &seen, message);
@@ -229,10 +296,18 @@ static json_t *describe_port(const struct bench_port_facts *facts)
 
 void bench_rig_describe(const struct bench_rig *rig, json_t *machine)
 {
-	json_object_set_new(machine, "driver", json_string(rig->dut.driver));
-	json_object_set_new(machine, "device", json_string(rig->dut.device));
+	/* What is known is at this end. */
+	const struct bench_port_facts *facts = rig->unasked ? &rig->gen : &rig->dut;
+	const uint8_t *mac = rig->setup.balancer_mac;
+	char text[24];
+
+	json_object_set_new(machine, "driver", json_string(facts->driver));
+	json_object_set_new(machine, "device", json_string(facts->device));
 	if (rig->dut.is_virtual || rig->gen.is_virtual)
 		json_object_set_new(machine, "synthetic", json_true());
 	json_object_set_new(machine, "generator", describe_port(&rig->gen));
-	json_object_set_new(machine, "dut", describe_port(&rig->dut));
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		mac[3], mac[4], mac[5]);
+	json_object_set_new(machine, "dut",
+		rig->unasked ? json_pack("{s:s}", "mac", text) : describe_port(&rig->dut));
 }

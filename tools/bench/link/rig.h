@@ -13,11 +13,14 @@ struct bench_rig {
 	struct bench_link_setup setup;
 	struct bench_child generator, subject;
 	struct bench_port_facts gen, dut;
+	bool unasked; /* the balancer is another's: there is no subject to ask */
 };
 
 /*
  * Both ports as --gen and --dut have them; a dut of "tcp:ADDRESS:PORT" is the one of
- * guideway-bench --listen on another host. 0 or -errno with a message; then close it all the same.
+ * guideway-bench --listen on another host, and a MAC address is a balancer's that nobody can ask:
+ * then a sample has only what came back, and there is no bound. 0 or -errno with a message; then
+ * close it all the same.
  */
 int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
 	const struct bench_case *what, const char *gen, const char *dut,

@@ -34,13 +34,14 @@ static json_t *axis_json(enum axis_id id, struct axis_value value)
 	return json_integer((json_int_t)value.number);
 }
 
-static json_t *case_json(const struct bench_case *what, const struct sweep *sweep)
+static json_t *case_json(const struct measurement *measurement, const struct sweep *sweep)
 {
 	json_t *run = json_object();
 
 	json_object_set_new(run, "sweep", sweep ? json_string(sweep->name) : json_null());
 	for (int id = 0; id < AXIS_IDS; id++)
-		json_object_set_new(run, axes[id].field, axis_json(id, axis_get(id, what)));
+		json_object_set_new(
+			run, axes[id].field, axis_json(id, measurement_axis(measurement, id)));
 	return run;
 }
 
@@ -66,10 +67,12 @@ static json_t *rounds_json(const struct measurement *measurement)
 static void add_figures(json_t *run, const struct measurement *measurement)
 {
 	double ns = measurement->ns.median, bound = measurement->bound_ns.median;
+	bool bounded = !measurement->unasked;
 
-	json_object_update_new(run,
-		json_pack("{s:f, s:f, s:f, s:f}", "mpps", measurement_mpps(ns), "ns_per_packet", ns,
-			"bound_ns_per_packet", bound, "over_bound_ns", ns - bound));
+	json_object_update_new(
+		run, json_pack("{s:f, s:f}", "mpps", measurement_mpps(ns), "ns_per_packet", ns));
+	json_object_set_new(run, "bound_ns_per_packet", bounded ? json_real(bound) : json_null());
+	json_object_set_new(run, "over_bound_ns", bounded ? json_real(ns - bound) : json_null());
 	json_object_set_new(
 		run, "bound_mpps", bound > 0 ? json_real(measurement_mpps(bound)) : json_null());
 	json_object_set_new(run, "ratio_to_bound", bound > 0 ? json_real(bound / ns) : json_null());
@@ -112,13 +115,14 @@ static void add_no_figures(json_t *run)
 
 static json_t *run_json(const struct measurement *measurement, const struct sweep *sweep)
 {
-	json_t *run = case_json(measurement->what, sweep);
+	json_t *run = case_json(measurement, sweep);
 	json_t *warnings = json_array();
 	bool valid = measurement->outcome == OUTCOME_FIGURE;
 
 	json_object_update_new(run,
-		json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:f, s:I}", "valid", valid, "synthetic",
-			measurement->synthetic, "lost", (json_int_t)measurement->lost, "packets",
+		json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "valid", valid,
+			"synthetic", measurement->synthetic, "lost", (json_int_t)measurement->lost,
+			"offered", (json_int_t)measurement->offered, "packets",
 			(json_int_t)measurement->packets, "sampled",
 			(json_int_t)measurement->sampled, "swaps", (json_int_t)measurement->swaps,
 			"steal_share", measurement->steal_share, "preempted",
@@ -154,7 +158,7 @@ static json_t *runners_json(const struct report *report, json_t *machine)
 		if (json_object_get(runners, name) && !one->described)
 			continue;
 		runner = json_pack("{s:s, s:s, s:s}", "what", one->runner->what, "bound",
-			one->runner->bound, "ports",
+			measurement_bound(one), "ports",
 			one->synthetic ? "synthetic" : "network cards");
 		if (one->described) {
 			json_object_update(runner, one->described);

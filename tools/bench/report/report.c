@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define VALUE_TEXT 24
+#define RATE_SMALL 0.1 /* Mpps: two digits would say little */
 
 bool group_varies(const struct plan *plan, const struct plan_group *group, enum axis_id id)
 {
@@ -24,10 +25,25 @@ static bool has_column(const struct report *report, const struct plan_group *gro
 	return id == AXIS_PATH || id == AXIS_MODE || group_varies(report->plan, group, id);
 }
 
+/* Whose balancer it is, nobody knows of one that cannot be asked. */
+struct axis_value measurement_axis(const struct measurement *measurement, enum axis_id id)
+{
+	if (id == AXIS_PATH && measurement->unasked)
+		return (struct axis_value){.word = "other"};
+	return axis_get(id, measurement->what);
+}
+
+const char *measurement_bound(const struct measurement *measurement)
+{
+	return measurement->unasked ? "none, for the balancer is another's"
+				    : measurement->runner->bound;
+}
+
 static bool has_latency(const struct report *report, const struct plan_group *group)
 {
 	for (size_t i = 0; i < group->count; i++)
 		if (report->plan->cases[group->first + i].load > 0 ||
+			report->plan->cases[group->first + i].rate ||
 			report->plan->cases[group->first + i].idle_us)
 			return true;
 	return false;
@@ -88,8 +104,12 @@ static void print_figure(const struct measurement *measurement, bool latency, FI
 	char range[32];
 
 	snprintf(range, sizeof(range), "%.1f-%.1f", measurement->ns.min, measurement->ns.max);
-	fprintf(out, "%9.1f %17s %8.2f %8.1f %8.1f", ns, range, measurement_mpps(ns), bound,
-		ns - bound);
+	fprintf(out, "%9.1f %17s %8.*f", ns, range, measurement_mpps(ns) < RATE_SMALL ? 4 : 2,
+		measurement_mpps(ns));
+	if (measurement->unasked)
+		fprintf(out, " %8s %8s", "-", "-");
+	else
+		fprintf(out, " %8.1f %8.1f", bound, ns - bound);
 	/* A bound that is not to be told from its feeder has no rate. */
 	if (bound > 0)
 		fprintf(out, " %6.2f", bound / ns);
@@ -132,7 +152,7 @@ void report_line(
 		if (has_column(report, group, id))
 			fprintf(out, "%-*s ", column_width(id),
 				axis_print(
-					id, axis_get(id, measurement->what), text, sizeof(text)));
+					id, measurement_axis(measurement, id), text, sizeof(text)));
 	if (measurement->outcome == OUTCOME_FIGURE)
 		print_figure(measurement, has_latency(report, group), out);
 	else
@@ -176,6 +196,7 @@ static struct measurement worst_of(const struct report *report)
 			worst.sibling_busy = one->sibling_busy;
 		if (one->preempted > worst.preempted)
 			worst.preempted = one->preempted;
+		worst.unasked |= one->unasked;
 		if (one->outcome != OUTCOME_FIGURE)
 			continue;
 		if (share > spread)
@@ -202,7 +223,7 @@ void report_tail(const struct report *report, FILE *out)
 		xdp |= !strcmp(runner->path, "xdp");
 		fprintf(out, "%s %s%s: %s; bound: %s\n", runner->path, runner->mode,
 			report->measurements[i].synthetic ? ", synthetic (no network card)" : "",
-			runner->what, runner->bound);
+			runner->what, measurement_bound(&report->measurements[i]));
 	}
 	fputs("ns/packet: median of the rounds; bound: a plain forwarder's ns; over: ns above it\n",
 		out);

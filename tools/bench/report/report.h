@@ -35,5 +35,9 @@ json_t *report_json(const struct report *report);
 /* One chart of a group to a file. 0 or -errno; -ENODATA when it has no figure. */
 int report_svg(const struct report *report, const struct plan_group *group, const char *path);
 
+/* What a reader is told of it: axis_get's value, or a path that is not known; and the bound. */
+struct axis_value measurement_axis(const struct measurement *measurement, enum axis_id id);
+const char *measurement_bound(const struct measurement *measurement);
+
 /* Does the axis take more than one value among the group's cases? */
 bool group_varies(const struct plan *plan, const struct plan_group *group, enum axis_id id);

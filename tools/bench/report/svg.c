@@ -130,6 +130,8 @@ static void case_add(
 		return;
 	series_name(drawing, what, false, "", name);
 	point_add(drawing, series_find(drawing, name), what, category, &measurement->ns, 1);
+	if (measurement->unasked)
+		return;
 	series_name(drawing, what, true, "bound", name);
 	series = series_find(drawing, name);
 	point_add(drawing, series, what, category, &measurement->bound_ns, 1);
