@@ -172,7 +172,8 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family, struct lb_outbound *ou
 
 	if (!config || !out || !lb_common_parse(frame, end, family, &packet, &macs))
 		return LB_SLOW;
-	place = gw_xdp_flow_place_of(&packet.key, family, config->flow_seed, config->bucket_count);
+	place = gw_flow_place_in_family(
+		&packet.key, family, config->flow_seed, config->bucket_count);
 	bucket = lb_bucket_at(config, place.bucket);
 	claim = lb_claim_at(&packet.key);
 	if (!bucket || !claim || !lb_claim_is(claim, &packet.key, config->services_generation) ||

@@ -64,7 +64,7 @@ __noinline int lb_quoted(struct lb_state *state)
 		return GW_DROP_ICMP_OTHER;
 	in.pool = service->pool;
 	in.buckets = config->bucket_count;
-	in.place = gw_xdp_flow_place(&state->packet.key, config->flow_seed, in.buckets);
+	in.place = gw_flow_place(&state->packet.key, config->flow_seed, in.buckets);
 	in.now = lb_seconds(config);
 	in.timeouts = &config->timeouts;
 	gw_flow_key_reduce(&state->packet.key, service->affinity);

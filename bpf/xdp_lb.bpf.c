@@ -47,7 +47,7 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	key = &state->packet.key;
 	if (!(flags & GW_SERVICE_UNTRACKED)) {
 		in.buckets = config->bucket_count;
-		in.place = gw_xdp_flow_place(key, config->flow_seed, in.buckets);
+		in.place = gw_flow_place(key, config->flow_seed, in.buckets);
 		in.now = lb_seconds(config);
 		in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
 		in.timeouts = &config->timeouts;

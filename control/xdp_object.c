@@ -369,7 +369,7 @@ uint64_t gw_xdp_flow_find(
 	const struct gw_xdp_object *object, const struct gw_flow_key *key, uint32_t now)
 {
 	struct gw_flow_place place =
-		gw_xdp_flow_place(key, object->config->flow_seed, object->bucket_count);
+		gw_flow_place(key, object->config->flow_seed, object->bucket_count);
 	uint32_t bucket = place.bucket;
 
 	for (int i = 0; i < 2; i++) {

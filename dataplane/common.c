@@ -13,7 +13,7 @@
 /* What the stage reads of a worker for each packet, once a burst. */
 struct common_scope {
 	struct gw_common_link link;
-	struct gw_key_seed seed;
+	struct gw_flow_secrets secrets;
 	const struct gw_flow_bucket *bucket;
 	const struct gw_service_seen *seen;
 	uint32_t buckets;
@@ -32,7 +32,8 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 
 	if (unlikely(service == GW_NONE))
 		return false;
-	place = gw_flow_place_of(gw_key_hash(&scope->seed, key), packet->protocol, scope->buckets);
+	place = gw_flow_place_of_sum(
+		gw_key_sum(&scope->secrets, packet->family, key), packet->protocol, scope->buckets);
 	rte_prefetch0(&scope->bucket[place.bucket]);
 	burst->place[i] = place;
 	burst->result[i] = (struct gw_result){
@@ -72,7 +73,7 @@ void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
 	const struct gw_engine *engine = worker->engine;
 	const struct common_scope scope = {
 		.link = gw_common_link(&engine->port[burst->port]),
-		.seed = worker->flow_seed,
+		.secrets = worker->flow_secrets,
 		.bucket = engine->flows.bucket,
 		.buckets = engine->flows.buckets,
 		.seen = worker->service_seen,

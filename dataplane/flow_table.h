@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "abi/flow_place.h"
 #include "abi/flow_sweep.h"
 #include "abi/flow_word.h"
 #include "flow_scan.h"

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * XXH3_64bits_withSeed of a flow's key (abi/key.h), for a worker that hashes with the same two
- * seeds all day. For 40 bytes XXH3 is four multiplications of two words of input each, every word
- * XORed with one of the secret plus or minus the seed (xxHash's specification, "XXH3 for inputs of
- * 17 to 128 bytes"). Those eight sums are made once; the words come from registers, not from
- * memory, and those that are known (the high half of an IPv4 address) fold away. The result is
- * XXH3's, bit for bit: tests/unit/dp_common.c holds it against the library's.
+ * A flow's two hashes from its key as words in registers: what is known of them (most of an IPv4
+ * address) folds away. tests/unit/dp_common.c holds both against those of lib/abi, bit for bit.
+ *
+ * gw_key_hash, which chooses the slot, is XXH3_64bits_withSeed of the key (abi/key.h), for a worker
+ * that hashes with the same seed all day. For 40 bytes XXH3 is four multiplications of two words of
+ * input each, every word XORed with one of the secret plus or minus the seed (xxHash's
+ * specification, "XXH3 for inputs of 17 to 128 bytes"). Those eight sums are made once.
+ *
+ * gw_key_sum, which says where the flow lives, is abi/flow_place.h's.
  */
 #pragma once
 
-#include "abi/key.h"
+#include "abi/flow_place.h"
 
 #include <rte_common.h>
 
@@ -57,4 +60,14 @@ static __rte_always_inline uint64_t gw_key_hash(
 	h ^= h >> 37;
 	h *= 0x165667919e3779f9;
 	return h ^ h >> 32;
+}
+
+/* The sum that says where the flow lives (gw_flow_place_of_sum), of a key of that family. */
+static __rte_always_inline uint64_t gw_key_sum(
+	const struct gw_flow_secrets *secrets, uint8_t family, const uint64_t key[GW_KEY_WORDS])
+{
+	if (family == GW_IPV4)
+		return gw_flow_sum_ipv4(
+			(uint32_t)(key[1] >> 32), (uint32_t)(key[3] >> 32), key[4], secrets);
+	return gw_flow_sum_ipv6(&key[0], &key[2], key[4], secrets);
 }

@@ -181,7 +181,7 @@ static __rte_noinline void meet_view(struct gw_worker *worker, const struct gw_v
 	memset(worker->vip_seen, 0, sizeof(worker->vip_seen));
 	gw_service_seen_forget(worker, view->span_count);
 	gw_key_seed_set(&worker->table_seed, view->hash_seed);
-	gw_key_seed_set(&worker->flow_seed, worker->engine->flows.seed);
+	worker->flow_secrets = gw_flow_secrets(worker->engine->flows.seed);
 	worker->seen_version = view->version;
 }
 

@@ -23,6 +23,7 @@
 #pragma once
 
 #include "abi/dataplane_socket.h"
+#include "abi/flow_place.h"
 #include "abi/packet.h"
 #include "abi/parse.h"
 #include "abi/verdict.h"
@@ -142,8 +143,8 @@ struct gw_worker {
 	struct gw_service_seen *service_seen;  /* [GW_SERVICE_SEEN_MAX]; service_seen.h */
 	uint32_t service_seen_mask;
 	uint32_t service_seen_epoch;
-	struct gw_key_seed flow_seed;  /* of the engine's flow table */
-	struct gw_key_seed table_seed; /* of the view */
+	struct gw_flow_secrets flow_secrets; /* of the engine's flow table */
+	struct gw_key_seed table_seed;	     /* of the view */
 	struct gw_vip_seen vip_seen[1 << GW_VIP_SEEN_BITS];
 
 	/* Written by the worker, read by main at any time. */

@@ -7,7 +7,7 @@
  *	|     tag     |  backend   | state|  stamp   |
  *	+-------------+------------+------+----------+
  *
- * tag      high half of the flow's second hash (random seed, so a client cannot aim at collisions).
+ * tag      high half of the flow's second hash (flow_place.h).
  *          Its lowest two bits are replaced by the timeout class, which ageing needs and the word
  *          else lacks, the third by the lowest bit of the flow's first bucket
  * backend  global backend id
@@ -118,13 +118,6 @@ GW_INLINE struct gw_flow_place gw_flow_place_of(uint64_t h, uint8_t protocol, ui
 	place.tag =
 		((uint32_t)(h >> 32) & ~7u) | (place.bucket & 1) << 2 | gw_flow_class_of(protocol);
 	return place;
-}
-
-GW_INLINE struct gw_flow_place gw_flow_place(
-	const struct gw_flow_key *key, uint64_t flow_seed, uint32_t buckets)
-{
-	return gw_flow_place_of(
-		XXH3_64bits_withSeed(key, sizeof(*key), flow_seed), key->protocol, buckets);
 }
 
 /* The other candidate bucket, from either of the two (it is its own inverse). */

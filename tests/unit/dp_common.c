@@ -167,6 +167,32 @@ static void the_hash_of_words_is_the_librarys(void)
 	}
 }
 
+static void the_place_of_words_is_the_keys(void)
+{
+	for (int n = 0; n < 20000; n++) {
+		union {
+			uint64_t word[GW_KEY_WORDS];
+			struct gw_flow_key key;
+		} in;
+		uint8_t family = n % 2 ? GW_IPV4 : GW_IPV6;
+		uint64_t seed = random_next();
+		struct gw_flow_secrets secrets = gw_flow_secrets(seed);
+		struct gw_flow_place place, wanted;
+
+		for (int w = 0; w < GW_KEY_WORDS; w++)
+			in.word[w] = random_next();
+		if (family == GW_IPV4) {
+			gw_address_set_ipv4(&in.key.source, &in.word[0]);
+			gw_address_set_ipv4(&in.key.destination, &in.word[2]);
+		}
+		place = gw_flow_place_of_sum(
+			gw_key_sum(&secrets, family, in.word), in.key.protocol, 1000);
+		wanted = gw_flow_place(&in.key, seed, 1000);
+		CU_ASSERT_EQUAL(place.bucket, wanted.bucket);
+		CU_ASSERT_EQUAL(place.tag, wanted.tag);
+	}
+}
+
 static struct gw_flow_key key_to(uint32_t n)
 {
 	struct gw_flow_key key = {.protocol = n % 2 ? GW_PROTO_TCP : GW_PROTO_UDP};
@@ -323,6 +349,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(odd_values_in_any_byte_are_read_as_the_whole_parser_reads_them),
 	GW_TEST(every_source_that_no_client_has_is_left_to_the_whole_parser),
 	GW_TEST(the_hash_of_words_is_the_librarys),
+	GW_TEST(the_place_of_words_is_the_keys),
 	GW_TEST(ten_thousand_services_are_remembered_until_the_snapshot_changes),
 	GW_TEST(both_roads_make_the_same_frame_in_every_mode),
 };

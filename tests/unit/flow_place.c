@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The two hashes as the XDP program computes them (abi/key.h, abi/flow_place.h). */
+/* The two hashes of a flow (abi/key.h, abi/flow_place.h). */
 #include "abi/flow_place.h"
 
 #include "suite.h"
@@ -77,7 +77,7 @@ static void keys_of_each_kind_spread_as_at_random(void)
 			for (uint32_t n = 0; n < FLOWS; n++) {
 				struct gw_flow_key key = key_of(kind, n);
 
-				count[gw_xdp_flow_place(&key, seed, BUCKETS).bucket]++;
+				count[gw_flow_place(&key, seed, BUCKETS).bucket]++;
 			}
 			for (uint32_t i = 0; i < BUCKETS; i++) {
 				full += count[i] > GW_FLOW_BUCKET_WORDS;
@@ -96,7 +96,7 @@ static void flows_of_one_bucket_have_different_tags(void)
 
 	for (uint32_t n = 0; n < 4096; n++) {
 		struct gw_flow_key key = key_of(n % 5, n);
-		struct gw_flow_place place = gw_xdp_flow_place(&key, 0x1234567890abcdefull, 16);
+		struct gw_flow_place place = gw_flow_place(&key, 0x1234567890abcdefull, 16);
 
 		for (uint32_t i = 0; i < count[place.bucket]; i++)
 			same += tag[place.bucket][i] == place.tag;

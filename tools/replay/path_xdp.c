@@ -91,8 +91,7 @@ static void finish_xdp(void)
 static uint64_t flow_xdp(const struct gw_flow_key *key)
 {
 	const struct gw_xdp_config *config = test_run.object.config;
-	struct gw_flow_place place =
-		gw_xdp_flow_place(key, config->flow_seed, config->bucket_count);
+	struct gw_flow_place place = gw_flow_place(key, config->flow_seed, config->bucket_count);
 
 	for (int i = 0; i < 2; i++) {
 		const struct gw_flow_bucket *bucket = &test_run.object.flows[place.bucket];
