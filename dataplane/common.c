@@ -16,14 +16,18 @@ struct common_scope {
 	struct gw_flow_secrets secrets;
 	const struct gw_flow_bucket *bucket;
 	const struct gw_service_seen *seen;
+	const struct gw_service *service;
 	uint32_t buckets;
 	uint32_t seen_mask;
 	uint32_t seen_epoch;
 };
 
-/* A common packet, whose record is filled: its service and its flow's place. */
+/*
+ * A common packet, whose record is filled: its service and its flow's place. Where no service goes
+ * untracked nobody asks which one does.
+ */
 static __rte_always_inline bool take(const struct common_scope *scope, struct gw_burst *burst,
-	uint16_t i, const uint64_t key[GW_KEY_WORDS])
+	uint16_t i, const uint64_t key[GW_KEY_WORDS], bool some_untracked)
 {
 	const struct gw_packet *packet = &burst->packet[i];
 	uint32_t service = gw_service_seen_find(scope->seen, scope->seen_mask, scope->seen_epoch,
@@ -32,10 +36,14 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 
 	if (unlikely(service == GW_NONE))
 		return false;
-	place = gw_flow_place_of_sum(
-		gw_key_sum(&scope->secrets, packet->family, key), packet->protocol, scope->buckets);
-	rte_prefetch0(&scope->bucket[place.bucket]);
-	burst->place[i] = place;
+	if (some_untracked && scope->service[service].flags & GW_SERVICE_UNTRACKED) {
+		burst->untracked |= 1ull << i;
+	} else {
+		place = gw_flow_place_of_sum(gw_key_sum(&scope->secrets, packet->family, key),
+			packet->protocol, scope->buckets);
+		rte_prefetch0(&scope->bucket[place.bucket]);
+		burst->place[i] = place;
+	}
 	burst->result[i] = (struct gw_result){
 		.verdict = GW_VERDICT_TX,
 		.service = service,
@@ -48,7 +56,7 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 
 /* One road a family: what one of them knows of the key folds away. */
 static __rte_always_inline bool read_one(
-	const struct common_scope *scope, struct gw_burst *burst, uint16_t i)
+	const struct common_scope *scope, struct gw_burst *burst, uint16_t i, bool some_untracked)
 {
 	const struct rte_mbuf *mbuf = burst->mbuf[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -61,11 +69,28 @@ static __rte_always_inline bool read_one(
 	family = gw_common_kind(&scope->link, frame, length);
 	if (family == GW_IPV4)
 		return gw_common_ipv4(frame, length, &burst->packet[i], key) &&
-		       take(scope, burst, i, key);
+		       take(scope, burst, i, key, some_untracked);
 	if (family == GW_IPV6)
 		return gw_common_ipv6(frame, length, &burst->packet[i], key) &&
-		       take(scope, burst, i, key);
+		       take(scope, burst, i, key, some_untracked);
 	return false;
+}
+
+/* Returns the places of those taken, one bit each. */
+static __rte_always_inline uint64_t read_all(
+	const struct common_scope *scope, struct gw_burst *burst, bool some_untracked)
+{
+	uint16_t count = burst->count, left = 0;
+	uint64_t common = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (likely(read_one(scope, burst, i, some_untracked)))
+			common |= 1ull << i;
+		else
+			burst->live[left++] = (uint8_t)i;
+	}
+	burst->live_count = left;
+	return common;
 }
 
 void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
@@ -77,18 +102,13 @@ void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
 		.bucket = engine->flows.bucket,
 		.buckets = engine->flows.buckets,
 		.seen = worker->service_seen,
+		.service = worker->view->service,
 		.seen_mask = worker->service_seen_mask,
 		.seen_epoch = worker->service_seen_epoch,
 	};
-	uint16_t count = burst->count, left = 0;
-	uint64_t common = 0;
 
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(read_one(&scope, burst, i)))
-			common |= 1ull << i;
-		else
-			burst->live[left++] = (uint8_t)i;
-	}
-	burst->common = common;
-	burst->live_count = left;
+	if (unlikely(worker->view->some_untracked))
+		burst->common = read_all(&scope, burst, true);
+	else
+		burst->common = read_all(&scope, burst, false);
 }

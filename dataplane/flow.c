@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Third stage: a tracked flow stays where it is, as long as its backend may keep it
- * (gw_backend_keeps_flow). The rest is left in burst->miss for the next stage.
+ * (gw_backend_keeps_flow). The rest is left in burst->miss for the next stage, and with it whatever
+ * is of a service that tracks no flows.
  */
 #include "engine.h"
 #include "pipeline.h"
@@ -27,15 +28,16 @@ static void note(const struct gw_worker *worker, struct gw_burst *burst, uint8_t
  * Looks up each flow in its first bucket, which the stage before has fetched; then those that are
  * not there, in buckets from which flows have overflowed, in their second.
  */
-static void find_flows(struct gw_worker *worker, struct gw_burst *burst)
+static void find_flows(struct gw_worker *worker, struct gw_burst *burst, const uint8_t *tracked,
+	uint16_t tracked_count)
 {
 	const struct gw_flow_table *flows = &worker->engine->flows;
 	uint8_t second[GW_BURST_MAX];
 	uint16_t count = 0;
 	uint64_t word = GW_FLOW_EMPTY;
 
-	for (uint16_t k = 0; k < burst->live_count; k++) {
-		uint8_t i = burst->live[k];
+	for (uint16_t k = 0; k < tracked_count; k++) {
+		uint8_t i = tracked[k];
 		uint32_t slot = gw_flow_first(flows, burst->place[i], &word);
 
 		if (unlikely(slot == GW_FLOW_SECOND))
@@ -50,15 +52,41 @@ static void find_flows(struct gw_worker *worker, struct gw_burst *burst)
 	}
 }
 
+/*
+ * Leaves the packets of services that track no flows to the next stage, and lists the others.
+ * Returns how many these are.
+ */
+static uint16_t pass_untracked(struct gw_burst *burst, uint8_t tracked[GW_BURST_MAX])
+{
+	uint16_t count = 0;
+
+	for (uint16_t k = 0; k < burst->live_count; k++) {
+		uint8_t i = burst->live[k];
+
+		if (burst->untracked >> i & 1)
+			burst->miss[burst->miss_count++] = i;
+		else
+			tracked[count++] = i;
+	}
+	return count;
+}
+
 void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst)
 {
 	const struct gw_view *view = worker->view;
 	const struct gw_live_hop *live = worker->engine->hops.live;
+	const uint8_t *tracked = burst->live;
+	uint16_t tracked_count = burst->live_count;
+	uint8_t some[GW_BURST_MAX];
 
-	find_flows(worker, burst);
 	burst->miss_count = 0;
-	for (uint16_t k = 0; k < burst->live_count; k++) {
-		uint8_t i = burst->live[k];
+	if (unlikely(burst->untracked)) {
+		tracked_count = pass_untracked(burst, some);
+		tracked = some;
+	}
+	find_flows(worker, burst, tracked, tracked_count);
+	for (uint16_t k = 0; k < tracked_count; k++) {
+		uint8_t i = tracked[k];
 		struct gw_result *result = &burst->result[i];
 		uint64_t word = burst->flow_word[i];
 		uint32_t pool = view->service[result->service].pool;

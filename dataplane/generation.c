@@ -250,6 +250,15 @@ static void view_free(struct gw_view *view)
 	gw_memory_free(view, view->size);
 }
 
+static bool find_untracked(const struct gw_view *view)
+{
+	for (uint32_t i = 0; i < view->service_count; i++)
+		if (view->service[i].pool != GW_NONE &&
+			view->service[i].flags & GW_SERVICE_UNTRACKED)
+			return true;
+	return false;
+}
+
 static struct gw_view *view_build(const struct gw_snapshot_header *image,
 	const struct gw_generation *generation, const struct gw_view *previous, int socket)
 {
@@ -288,6 +297,7 @@ static struct gw_view *view_build(const struct gw_snapshot_header *image,
 	copy_section(arrays.vip, image, &image->vips, sizeof(*arrays.vip));
 	copy_section(arrays.span, image, &image->spans, sizeof(*arrays.span));
 	copy_section(arrays.service, image, &image->services, sizeof(*arrays.service));
+	view->some_untracked = find_untracked(view);
 	copy_section(arrays.member, image, &image->members, sizeof(*arrays.member));
 	fill_endpoints(&arrays, image);
 	copy_backends(arrays.backend, image, generation);

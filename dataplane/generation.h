@@ -62,6 +62,7 @@ struct gw_view {
 	const struct gw_vip *vip;
 	const struct gw_span *span;
 	const struct gw_service *service;
+	bool some_untracked; /* of these, at least one has GW_SERVICE_UNTRACKED */
 	const struct gw_backend *backend;
 	const struct gw_view_pool *pool; /* by pool id; table_size 0: no such pool */
 	const uint32_t *member;

@@ -61,7 +61,9 @@ static bool choose(struct gw_worker *worker, struct gw_result *result, struct gw
 	const struct gw_view *view = worker->view;
 	const struct gw_service *service = &view->service[result->service];
 	const struct gw_view_pool *pool = &view->pool[service->pool];
-	uint32_t tracked = find_tracked(worker, key, service->pool);
+	uint32_t tracked = service->flags & GW_SERVICE_UNTRACKED
+				   ? GW_NONE
+				   : find_tracked(worker, key, service->pool);
 
 	gw_flow_key_reduce(key, service->affinity);
 	gw_result_hash(result, gw_flow_hash(key, view->hash_seed));

@@ -24,6 +24,7 @@ static void burst_begin(
 	burst->miss_count = 0;
 	burst->rare_count = 0;
 	burst->common = 0;
+	burst->untracked = 0;
 	memcpy(burst->live, all_places, sizeof(burst->live));
 	for (uint16_t i = 0; i < count; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));

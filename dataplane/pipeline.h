@@ -12,6 +12,9 @@
  *	encap.c    outer headers and the frame for the next hop      -> drop
  *	tx.c       one buffer per egress port
  *
+ * A packet of a service that tracks no flows (GW_SERVICE_UNTRACKED) has no place in the flow table:
+ * its bit of burst->untracked sends it past flow.c to the pool's table.
+ *
  * A stage works through burst->live, the packets that still are in the pipeline, and takes those
  * out that are decided. At the end every packet has one verdict, and pipeline.c hands it over,
  * frees it and counts it: rx = tx + to_host + replied + consumed + held + sum of drops.
@@ -70,7 +73,8 @@ struct gw_burst {
 	uint16_t live_count;
 	uint16_t miss_count;
 	uint16_t rare_count;
-	uint64_t common;	    /* places of those that the common stage took, one bit each */
+	uint64_t untracked; /* places of packets of services that track no flows, one bit each */
+	uint64_t common;    /* places of those that the common stage took, one bit each */
 	uint8_t live[GW_BURST_MAX]; /* places of the packets not yet decided, in order */
 	uint8_t miss[GW_BURST_MAX]; /* of those, the ones the flow table did not settle */
 	uint8_t rare[GW_BURST_MAX]; /* ICMP, fragments of all kinds: for the rare stage, in order */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fourth stage: flows without a place, or whose backend may not keep them, get the backend of their
- * slot in the pool's table, and are remembered. A full flow table does not stop a packet.
+ * slot in the pool's table, and are remembered. A full flow table does not stop a packet. What is
+ * of a service that tracks no flows goes by the same slot, and is forgotten.
  */
 #include "abi/flow_sample.h"
 #include "engine.h"
@@ -119,6 +120,11 @@ void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst)
 		uint32_t pool = view->service[result->service].pool;
 
 		result->backend = view->pool[pool].member[view->pool[pool].slot[result->slot]];
+		if (burst->untracked >> i & 1) {
+			result->flow = GW_TRACE_TABLE_ONLY;
+			rte_prefetch0(&view->backend[result->backend]);
+			continue;
+		}
 		remember(worker, burst, i, pool);
 		count_flow(&worker->stats.counters, result);
 	}

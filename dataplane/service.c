@@ -159,11 +159,15 @@ uint64_t gw_burst_hash_make(struct gw_worker *worker, struct gw_burst *burst, ui
 	return result->hash;
 }
 
-/* Where the flow is tracked. */
+/* Where the flow is tracked, if it is. */
 static void place_flow(const struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
 {
 	const struct gw_packet *packet = &burst->packet[i];
 
+	if (worker->view->service[burst->result[i].service].flags & GW_SERVICE_UNTRACKED) {
+		burst->untracked |= 1ull << i;
+		return;
+	}
 	burst->place[i] = gw_flow_table_place(&worker->engine->flows, &packet->key);
 	gw_flow_prefetch(&worker->engine->flows, burst->place[i]);
 	burst->result[i].event = gw_flow_event_of(packet->protocol, packet->tcp_flags);
