@@ -182,3 +182,37 @@ def test_files_that_cannot_be_written_are_told_before_anything_is_measured(tmp_p
         done = run("--path", "dpdk", "--seconds", 60, option, tmp_path / "none" / "file", status=1)
         assert f"{option}: cannot write '{tmp_path}/none/file'" in done.stderr
         assert "ns/packet" not in done.stdout
+
+
+def test_shortest_ipv6_frame_is_what_is_told_where_fewer_bytes_were_asked_for():
+    need("dpdk", "cpu")
+    done = run("--path", "dpdk", "--family", "4,6", "--flows", 100, "--size", "64,128", *SHORT, "--json", "-")
+    runs = json.loads(done.stdout)["runs"]
+    # Ethernet 14, IPv6 40, TCP 20, check sequence 4.
+    assert [(one["family"], one["packet_size"], one.get("packet_size_asked")) for one in runs] == [
+        (4, 64, None), (4, 128, None), (6, 78, 64), (6, 128, None),
+    ]
+    told = [[warning for warning in one["warnings"] if warning.startswith("--size 64: the shortest")] for one in runs]
+    assert [len(one) for one in told] == [0, 0, 1, 0]
+
+
+def test_charts_drawn_again_from_json_are_the_same(tmp_path):
+    need("dpdk", "cpu")
+    kept, first, again = tmp_path / "kept.json", tmp_path / "first.svg", tmp_path / "again.svg"
+    # A path that cannot have such cases must not change the others' names.
+    run("--path", "dpdk,xdp", "--family", "4,6", "--flows", "1,100", "--workers", 2, *SHORT, "--json", kept, "--svg", first)
+    run("--from", kept, "--svg", again)
+    assert again.read_bytes() == first.read_bytes()
+    kept.write_text('{"machine": {}, "runs": [{"flows": "banana"}]}')
+    assert "--flows: 'banana'" in run("--from", kept, "--svg", again, status=1).stderr
+    kept.write_text("[]")
+    assert "has no \"runs\"" in run("--from", kept, "--svg", again, status=1).stderr
+
+
+def test_what_is_said_of_the_machine_is_so_for_every_run():
+    need("dpdk", "cpu")
+    shown = json.loads(run("--path", "dpdk", "--flows", "1,100k", *SHORT, "--json").stdout)
+    rooms = [one["details"]["flow_table"] for one in shown["runs"]]
+    assert rooms[0] < rooms[1]
+    assert "flow_table" not in shown["machine"] and "flow_table" not in shown["machine"]["runners"]["dpdk/cpu"]
+    assert shown["machine"]["driver"] == shown["runs"][1]["details"]["driver"]

@@ -36,7 +36,7 @@ def made_page(tmp_path):
         point("dpdk", "flows", 72.0, over_io_ns=46.0, io_ns_per_packet=26.0, flows=1000000),
         point("dpdk", "new", 100.0, new_share=1.0),
         point("dpdk", "encap", 60.0),
-        point("dpdk", "encap", 75.0, family=6),
+        point("dpdk", "encap", 75.0, family=6, packet_size=78, packet_size_asked=64),
         point("dpdk", "encap", 60.0, encap="gue", valid=False),
         point("xdp", "flows", 120.4, flows=1000000),
     ]
@@ -77,3 +77,12 @@ def test_text_around_the_tables_stays(page):
         return re.sub(r"(<!-- table \w+ -->).*?(<!-- end -->)", r"\1\2", text, flags=re.S)
 
     assert rest(page) == rest(PAGE.read_text(encoding="utf-8"))
+
+
+def test_charts_of_this_page_are_those_of_its_figures(tmp_path):
+    page = tmp_path / "performance.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    subprocess.run([SCRIPT, "--from", PAGE.parent / "performance" / "figures.json", "--page", page], check=True, timeout=60)
+    assert page.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
+    kept = {path.name: path.read_bytes() for path in (PAGE.parent / "performance").glob("*.svg")}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "performance").glob("*.svg")} == kept

@@ -219,7 +219,7 @@ static int write_json(const struct report *report, const struct options *options
 	json_t *json = report_json(report);
 	const char *path = options->json_path;
 	const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);
-	FILE *out = path && strcmp(path, "-") ? fopen(path, "we") : stdout;
+	FILE *out = path ? fopen(path, "we") : stdout;
 	int failed;
 
 	if (!out || !json) {
@@ -257,7 +257,7 @@ static int outputs_prepare(const struct options *options, const struct plan *pla
 	const char *json = options->json_path, *svg = options->svg;
 	bool folder = svg && (plan->group_count > 1 || is_folder(svg));
 
-	if (json && strcmp(json, "-") && !can_write(json)) {
+	if (json && !can_write(json)) {
 		gw_log_error("--json: cannot write '%s': %s", json, strerror(errno));
 		return EXIT_FAILED;
 	}
@@ -291,6 +291,24 @@ static int write_charts(const struct report *report, const char *path)
 			status = EXIT_FAILED;
 		}
 	}
+	return status;
+}
+
+/* Charts of figures that were measured before. */
+static int draw_again(const struct options *options)
+{
+	char message[BENCH_MESSAGE];
+	struct past past;
+	int status;
+
+	if (report_read(options->from, &past, message)) {
+		gw_log_error("--from: cannot read '%s': %s", options->from, message);
+		return EXIT_FAILED;
+	}
+	status = outputs_prepare(options, &past.plan);
+	if (!status)
+		status = write_charts(&past.report, options->svg);
+	past_free(&past);
 	return status;
 }
 
@@ -409,6 +427,11 @@ static int run(int argc, char **argv)
 		return status;
 	}
 	gw_log_open("guideway-bench", GW_LOG_WARNING);
+	if (options.from) {
+		status = draw_again(&options);
+		options_free(&options);
+		return status;
+	}
 	machine_cpus_widen();
 	if (cpu_check("cpu", options.cpu) || cpu_check("generator-cpu", options.generator_cpu)) {
 		options_free(&options);

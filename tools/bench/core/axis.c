@@ -272,6 +272,12 @@ struct axis_value axis_get(enum axis_id id, const struct bench_case *what)
 	return number_of((double)what->flows);
 }
 
+struct axis_value axis_asked(enum axis_id id, const struct bench_case *what)
+{
+	return id == AXIS_SIZE && what->asked_size ? number_of(what->asked_size)
+						   : axis_get(id, what);
+}
+
 bool axis_same(struct axis_value a, struct axis_value b)
 {
 	if (a.word && b.word)

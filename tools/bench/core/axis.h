@@ -76,6 +76,8 @@ int axis_parse(enum axis_id id, const char *text, struct axis_list *list,
 /* Enters a value in a case, and the reverse. */
 void axis_set(enum axis_id id, struct axis_value value, struct bench_case *what);
 struct axis_value axis_get(enum axis_id id, const struct bench_case *what);
+/* The same, but the size as it was asked for, even if no frame is as short. */
+struct axis_value axis_asked(enum axis_id id, const struct bench_case *what);
 bool axis_same(struct axis_value a, struct axis_value b);
 /* "64k", "imix", "10%": as in a table. Returns text. */
 char *axis_print(enum axis_id id, struct axis_value value, char *text, size_t size);

@@ -31,7 +31,8 @@ enum bench_family {
 };
 
 /* Sizes count the frame check sequence, as RFC 2544 does: 64 is the shortest. */
-#define BENCH_SIZE_IMIX 0u /* seven of 64, four of 594, one of 1518 */
+#define BENCH_SIZE_IPV6 78u /* the shortest with TCP over IPv6 */
+#define BENCH_SIZE_IMIX 0u  /* seven of 64, four of 594, one of 1518 */
 
 struct bench_case {
 	const char *path; /* "dpdk" or "xdp" */
@@ -39,6 +40,7 @@ struct bench_case {
 	enum bench_family family;
 	const char *encap;    /* as in a pool of the configuration: "ipip", "gue", "gre", "l2" */
 	uint32_t packet_size; /* or BENCH_SIZE_IMIX */
+	uint32_t asked_size;  /* what was asked for, if no frame is as short; else 0 */
 	uint64_t flows;	      /* distinct ones, in random order */
 	double new_share;     /* of all packets, that open a flow never seen before: 0 to 1 */
 	uint32_t services;
@@ -139,9 +141,12 @@ struct bench_runner {
 		struct bench_sample *sample, char message[BENCH_MESSAGE]);
 	/* Removes everything that open made, also namespaces, pins and processes. NULL is fine. */
 	void (*close)(void *state);
-	/* Adds the driver, the device and whatever else a reader must know; "synthetic": true when
-	 * it is no network card after all. May be NULL. */
-	void (*describe)(void *state, json_t *machine);
+	/*
+	 * Adds the driver, the device and whatever else a reader must know that is so for every
+	 * case ("synthetic": true when it is no network card after all), and to `run` what was
+	 * found in this one. May be NULL.
+	 */
+	void (*describe)(void *state, json_t *machine, json_t *run);
 };
 
 /* One file a runner; runners.c has the list of those that are compiled in, NULL at the end. */

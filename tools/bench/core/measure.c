@@ -316,8 +316,9 @@ static void measure_open(struct session *session, double *room)
 	}
 	take_rounds(session, room);
 	result->described = json_object();
-	if (session->runner->describe && result->described)
-		session->runner->describe(session->state, result->described);
+	result->found = json_object();
+	if (session->runner->describe && result->described && result->found)
+		session->runner->describe(session->state, result->described, result->found);
 	result->synthetic |= json_is_true(json_object_get(result->described, "synthetic"));
 	session->runner->close(session->state);
 }
@@ -370,5 +371,6 @@ void measurement_free(struct measurement *measurement)
 {
 	free(measurement->rounds);
 	json_decref(measurement->described);
+	json_decref(measurement->found);
 	*measurement = (struct measurement){0};
 }

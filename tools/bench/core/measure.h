@@ -59,6 +59,7 @@ struct measurement {
 	double sibling_busy; /* of its sibling thread's time; 0: none */
 	bool synthetic;	     /* no network card */
 	json_t *described;   /* what the runner says of itself; may be NULL */
+	json_t *found;	     /* … and of this run */
 };
 
 struct measure_options {

@@ -85,6 +85,7 @@ static const char help[] = WHAT_HELP
 	"  --json [FILE]       one JSON object, to standard output or FILE\n"
 	"  --svg FILE          a chart, or with several sweeps or an existing folder one a sweep "
 	"in it\n"
+	"  --from FILE         with --svg: draw what --json kept in FILE, and measure nothing\n"
 	"  --print-config      the configuration that a balancer at --dut MAC needs, and no more\n"
 	"  --list              which paths and modes this machine can run, and why not\n"
 	"  -q, --quiet         no progress\n"
@@ -113,6 +114,7 @@ enum {
 	OPTION_SVG,
 	OPTION_LIST,
 	OPTION_PRINT_CONFIG,
+	OPTION_FROM,
 };
 
 static const struct option others[] = {
@@ -132,6 +134,7 @@ static const struct option others[] = {
 	{"json", optional_argument, NULL, OPTION_JSON},
 	{"svg", required_argument, NULL, OPTION_SVG},
 	{"list", no_argument, NULL, OPTION_LIST},
+	{"from", required_argument, NULL, OPTION_FROM},
 	{"print-config", no_argument, NULL, OPTION_PRINT_CONFIG},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
@@ -294,14 +297,20 @@ static int read_option(struct options *options, int letter, int argc, char **arg
 	case OPTION_JSON:
 		options->json = true;
 		options->json_path = optarg;
-		if (!optarg && optind < argc && argv[optind][0] != '-')
+		if (!optarg && optind < argc &&
+			(argv[optind][0] != '-' || !strcmp(argv[optind], "-")))
 			options->json_path = argv[optind++];
+		if (options->json_path && !strcmp(options->json_path, "-"))
+			options->json_path = NULL;
 		break;
 	case OPTION_SVG:
 		options->svg = optarg;
 		break;
 	case OPTION_LIST:
 		options->list = true;
+		break;
+	case OPTION_FROM:
+		options->from = optarg;
 		break;
 	case OPTION_PRINT_CONFIG:
 		options->print_config = true;
@@ -393,6 +402,8 @@ static int check_whole(const struct options *options)
 	if (options->listen && (!nic || !options->dut || options->gen))
 		return wrong("--listen goes with --mode nic and --dut PORT, and the other host "
 			     "has --gen");
+	if (options->from)
+		return options->svg ? -1 : wrong("--from: draws charts, so --svg FILE is needed");
 	if (nic && measures && !options->gen)
 		return wrong("--mode nic: --gen PORT is needed, the port that generates");
 	if (nic && measures && !options->dut)

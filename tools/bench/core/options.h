@@ -28,6 +28,7 @@ struct options {
 	bool json;
 	const char *json_path; /* NULL: standard output */
 	const char *svg;       /* NULL: no chart */
+	const char *from;      /* NULL: measure */
 	bool list;
 	bool print_config;
 	bool quiet;

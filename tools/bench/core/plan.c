@@ -81,6 +81,11 @@ static int case_complete(struct bench_case *what, bool services_free, char *mess
 			what->backends);
 		return -EINVAL;
 	}
+	if (what->family == BENCH_IPV6 && what->packet_size != BENCH_SIZE_IMIX &&
+		what->packet_size < BENCH_SIZE_IPV6) {
+		what->asked_size = what->packet_size;
+		what->packet_size = BENCH_SIZE_IPV6;
+	}
 	what->table_flows = bench_table_flows(what);
 	return table_size_check(what->table_size, message);
 }
@@ -103,14 +108,43 @@ static void case_fill(const struct axis_list lists[AXIS_IDS], size_t index, stru
 	}
 }
 
-/* Of a product without a name: the axis with most values. */
-static enum axis_id along_choose(const struct axis_list lists[AXIS_IDS])
+const char *plan_default(enum axis_id id)
+{
+	return defaults[id];
+}
+
+/* How many different values the axis has among the group's cases; asked sizes, for those. */
+static size_t values_count(const struct plan *plan, const struct plan_group *group, enum axis_id id)
+{
+	const struct bench_case *cases = &plan->cases[group->first];
+	struct axis_value seen[AXIS_VALUES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < group->count && count < AXIS_VALUES_MAX; i++) {
+		struct axis_value value = axis_asked(id, &cases[i]);
+		size_t known = 0;
+
+		while (known < count && !axis_same(seen[known], value))
+			known++;
+		if (known == count)
+			seen[count++] = value;
+	}
+	return count;
+}
+
+enum axis_id plan_along(const struct plan *plan, const struct plan_group *group)
 {
 	enum axis_id best = AXIS_FLOWS;
+	size_t most = values_count(plan, group, best);
 
-	for (int id = AXIS_FAMILY; id < AXIS_IDS; id++)
-		if (lists[id].count > lists[best].count)
+	for (int id = AXIS_FAMILY; id < AXIS_IDS; id++) {
+		size_t count = values_count(plan, group, id);
+
+		if (count > most) {
 			best = id;
+			most = count;
+		}
+	}
 	return best;
 }
 
@@ -135,10 +169,7 @@ static int group_add(struct plan *plan, const struct axis_list given[AXIS_IDS],
 	if (!grown)
 		return -ENOMEM;
 	plan->cases = grown;
-	*group = (struct plan_group){.sweep = sweep,
-		.along = sweep ? sweep->along : along_choose(lists),
-		.first = plan->case_count,
-		.count = count};
+	*group = (struct plan_group){.sweep = sweep, .first = plan->case_count, .count = count};
 	for (size_t i = 0; i < count; i++) {
 		struct bench_case *what = &plan->cases[plan->case_count + i];
 		int status;
@@ -149,6 +180,7 @@ static int group_add(struct plan *plan, const struct axis_list given[AXIS_IDS],
 		if (status)
 			return status;
 	}
+	group->along = sweep ? sweep->along : plan_along(plan, group);
 	plan->case_count += count;
 	plan->group_count++;
 	return 0;

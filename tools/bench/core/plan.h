@@ -46,4 +46,8 @@ struct plan {
  */
 int plan_make(const struct axis_list lists[AXIS_IDS], const struct sweep *const *chosen,
 	size_t chosen_count, struct plan *plan, char message[static BENCH_MESSAGE]);
+/* What an axis is at when nothing is said. */
+const char *plan_default(enum axis_id id);
+/* The axis that a group without a sweep's name is drawn along: the one with most values. */
+enum axis_id plan_along(const struct plan *plan, const struct plan_group *group);
 void plan_free(struct plan *plan);

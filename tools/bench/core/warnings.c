@@ -104,6 +104,13 @@ void measurement_warn(const struct measurement *measurement, machine_warning *wa
 	const struct spread *ns = &measurement->ns;
 	char text[BENCH_MESSAGE];
 
+	if (measurement->what && measurement->what->asked_size) {
+		snprintf(text, sizeof(text),
+			"--size %u: the shortest frame with TCP over IPv6 has %u bytes, and was "
+			"sent",
+			measurement->what->asked_size, measurement->what->packet_size);
+		warn(owner, text);
+	}
 	if (measurement->unasked)
 		warn(owner,
 			"the balancer could not be asked for its counters, and there is no bound: "

@@ -476,7 +476,7 @@ static int cpu_open(const struct bench_machine *machine, const struct bench_case
 
 /* Telling --------------------------------------------------------------------------------- */
 
-static void cpu_describe(void *state, json_t *machine)
+static void cpu_describe(void *state, json_t *machine, json_t *found)
 {
 	struct cpu_bench *bench = state;
 
@@ -488,7 +488,7 @@ static void cpu_describe(void *state, json_t *machine)
 	json_object_set_new(
 		machine, "frames", json_string("headers written just before, in the core's cache"));
 	json_object_set_new(machine, "burst", json_integer(vdev_burst(bench->vdev)));
-	json_object_set_new(machine, "flow_table",
+	json_object_set_new(found, "flow_table",
 		json_integer((json_int_t)gw_flow_table_capacity(&bench->engine->flows)));
 }
 

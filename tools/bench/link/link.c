@@ -108,10 +108,11 @@ static void close_link(void *state)
 	free(link);
 }
 
-static void describe_link(void *state, json_t *machine)
+static void describe_link(void *state, json_t *machine, json_t *found)
 {
 	const struct link *link = state;
 
+	(void)found;
 	bench_rig_describe(&link->rig, machine);
 }
 

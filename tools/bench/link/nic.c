@@ -182,7 +182,7 @@ static void close_nic(void *state)
 	free(nic);
 }
 
-static void describe_nic(void *state, json_t *machine)
+static void describe_nic(void *state, json_t *machine, json_t *found)
 {
 	const struct nic *nic = state;
 
@@ -191,9 +191,9 @@ static void describe_nic(void *state, json_t *machine)
 	json_object_set_new(machine, "resolution", json_real(nic->rule.resolution));
 	if (!nic->line_rate)
 		return;
-	json_object_set_new(machine, "line_rate_mpps", json_real((double)nic->line_rate / 1e6));
+	json_object_set_new(found, "line_rate_mpps", json_real((double)nic->line_rate / 1e6));
 	if (nic->best[BENCH_BALANCER] > 0)
-		json_object_set_new(machine, "percent_of_line_rate",
+		json_object_set_new(found, "percent_of_line_rate",
 			json_real(100 * nic->best[BENCH_BALANCER] / (double)nic->line_rate));
 }
 

@@ -113,6 +113,17 @@ static void add_no_figures(json_t *run)
 		json_object_set_new(run, names[i], json_null());
 }
 
+static json_t *details_json(const struct measurement *measurement)
+{
+	json_t *details;
+
+	if (!measurement->described)
+		return json_null();
+	details = json_copy(measurement->described);
+	json_object_update(details, measurement->found);
+	return details;
+}
+
 static json_t *run_json(const struct measurement *measurement, const struct sweep *sweep)
 {
 	json_t *run = case_json(measurement, sweep);
@@ -137,8 +148,10 @@ static json_t *run_json(const struct measurement *measurement, const struct swee
 		json_object_set_new(run, "why", json_string(measurement->why));
 	}
 	json_object_set_new(run, "warnings", warnings);
-	json_object_set(
-		run, "details", measurement->described ? measurement->described : json_null());
+	if (measurement->what->asked_size)
+		json_object_set_new(
+			run, "packet_size_asked", json_integer(measurement->what->asked_size));
+	json_object_set_new(run, "details", details_json(measurement));
 	return run;
 }
 

@@ -196,6 +196,8 @@ static struct measurement worst_of(const struct report *report)
 			worst.sibling_busy = one->sibling_busy;
 		if (one->preempted > worst.preempted)
 			worst.preempted = one->preempted;
+		if (one->what->asked_size)
+			worst.what = one->what;
 		worst.unasked |= one->unasked;
 		if (one->outcome != OUTCOME_FIGURE)
 			continue;

@@ -39,5 +39,16 @@ int report_svg(const struct report *report, const struct plan_group *group, cons
 struct axis_value measurement_axis(const struct measurement *measurement, enum axis_id id);
 const char *measurement_bound(const struct measurement *measurement);
 
+/* What --json wrote, again: as much of it as charts need. */
+struct past {
+	struct plan plan;
+	struct machine machine;
+	struct measurement *measurements;
+	struct report report; /* of the above */
+};
+/* 0; or -errno with a message (not the path), then there is nothing to free. */
+int report_read(const char *path, struct past *past, char message[static BENCH_MESSAGE]);
+void past_free(struct past *past);
+
 /* Does the axis take more than one value among the group's cases? */
 bool group_varies(const struct plan *plan, const struct plan_group *group, enum axis_id id);

@@ -33,6 +33,18 @@ static bool bound_cares(enum axis_id id)
 	       id == AXIS_WORKERS || id == AXIS_FLOWS;
 }
 
+/* A size that is only another one because IPv6's frames are longer tells nothing. */
+static bool varies(const struct drawing *drawing, enum axis_id id)
+{
+	const struct plan_group *group = drawing->group;
+	const struct bench_case *cases = &drawing->report->plan->cases[group->first];
+
+	for (size_t i = 1; i < group->count; i++)
+		if (!axis_same(axis_asked(id, &cases[0]), axis_asked(id, &cases[i])))
+			return true;
+	return false;
+}
+
 /* "dpdk IPv6 gue": the values of the axes that vary, but for the one along the chart. */
 static void series_name(const struct drawing *drawing, const struct bench_case *what, bool bound,
 	const char *suffix, char name[static NAME_TEXT])
@@ -47,7 +59,7 @@ static void series_name(const struct drawing *drawing, const struct bench_case *
 		if (id == (int)drawing->group->along || id == AXIS_TABLE_FLOWS ||
 			(bound && !bound_cares(id)))
 			continue;
-		if (id != AXIS_PATH && !group_varies(drawing->report->plan, drawing->group, id))
+		if (id != AXIS_PATH && !varies(drawing, id))
 			continue;
 		axis_print(id, value, text, sizeof(text));
 		if (id == AXIS_TRACKED)

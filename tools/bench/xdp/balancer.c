@@ -208,7 +208,7 @@ static long read_number(const char *path)
 	return value;
 }
 
-void xdp_describe(const struct xdp_balancer *balancer, json_t *machine)
+void xdp_describe(const struct xdp_balancer *balancer, json_t *machine, json_t *found)
 {
 	struct utsname name;
 
@@ -216,6 +216,6 @@ void xdp_describe(const struct xdp_balancer *balancer, json_t *machine)
 		json_object_set_new(machine, "kernel", json_string(name.release));
 	json_object_set_new(machine, "bpf_jit",
 		json_boolean(read_number("/proc/sys/net/core/bpf_jit_enable") > 0));
-	json_object_set_new(machine, "flow_table",
+	json_object_set_new(found, "flow_table",
 		json_integer((json_int_t)balancer->object.bucket_count * GW_FLOW_BUCKET_WORDS));
 }

@@ -67,4 +67,4 @@ int64_t xdp_swaps_stop(struct xdp_balancer *balancer);
 /* Could this process load and run eBPF? As bench_runner's able. */
 int xdp_able(const struct bench_machine *machine, char message[BENCH_MESSAGE]);
 /* What the kernel is and does, into the report. */
-void xdp_describe(const struct xdp_balancer *balancer, json_t *machine);
+void xdp_describe(const struct xdp_balancer *balancer, json_t *machine, json_t *found);

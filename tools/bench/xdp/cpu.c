@@ -336,14 +336,14 @@ static int measure_cpu(void *state, enum bench_subject subject, double seconds,
 	return error;
 }
 
-static void describe_cpu(void *state, json_t *machine)
+static void describe_cpu(void *state, json_t *machine, json_t *found)
 {
 	struct cpu_run *run = state;
 
-	xdp_describe(&run->balancer, machine);
+	xdp_describe(&run->balancer, machine, found);
 	json_object_set_new(machine, "driver", json_string("none: BPF_PROG_TEST_RUN"));
-	json_object_set_new(machine, "gross_ns_per_packet", json_real(run->gross_last));
-	json_object_set_new(machine, "feeder_ns_per_packet", json_real(run->feeder_last));
+	json_object_set_new(found, "gross_ns_per_packet", json_real(run->gross_last));
+	json_object_set_new(found, "feeder_ns_per_packet", json_real(run->feeder_last));
 }
 
 const struct bench_runner bench_xdp_cpu = {

@@ -387,19 +387,19 @@ static int measure_link(void *state, enum bench_subject subject, double seconds,
 	return error ? explain(message, "live frames", error) : 0;
 }
 
-static void describe_link(void *state, json_t *machine)
+static void describe_link(void *state, json_t *machine, json_t *found)
 {
 	struct link_run *run = state;
 
-	xdp_describe(&run->balancer, machine);
+	xdp_describe(&run->balancer, machine, found);
 	json_object_set_new(machine, "driver", json_string("veth, native XDP, threaded NAPI"));
 	/* Much below 1, or no waits: the figure is not the subject's limit. */
-	json_object_set_new(machine, "subject_cpu_share",
+	json_object_set_new(found, "subject_cpu_share",
 		json_real(run->passing_ns > 0 ? run->busy_ns / run->passing_ns : 0));
-	json_object_set_new(machine, "generator_away_share",
+	json_object_set_new(found, "generator_away_share",
 		json_real(
 			run->passing_ns > 0 ? run->away_ns / (run->passing_ns + run->away_ns) : 0));
-	json_object_set_new(machine, "generator_waits_per_packet",
+	json_object_set_new(found, "generator_waits_per_packet",
 		json_real(run->sent ? (double)run->waited / (double)run->sent : 0));
 }
 
