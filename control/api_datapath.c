@@ -126,11 +126,19 @@ json_t *api_flow_json(const struct gw_build *build, const struct gw_flow_key *ke
 void api_flow(struct gw_daemon *daemon, const struct api_call *call, struct gw_http_reply *reply)
 {
 	struct gw_flow_answer answer = {0};
+	struct gw_lookup where;
 	char text[GW_FLOW_TEXT];
 	struct gw_flow_key key;
 
 	if (!flow_argument(call, "tuple", &key, reply))
 		return;
+	gw_lookup_flow(daemon->build, &key, &where);
+	if (where.service && !where.service->track_flows) {
+		api_error(reply, 404,
+			"service %s does not track flows: lookup says where the table sends %s",
+			where.service->base, gw_flow_format(&key, text));
+		return;
+	}
 	if (daemon->publisher->ops->flow(daemon->publisher, &key, &answer)) {
 		datapath_missing(daemon, reply);
 		return;

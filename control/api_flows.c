@@ -71,8 +71,12 @@ static void flow_add(struct listing *listing, const struct gw_flow_sample *sampl
 	const struct gw_build *build = listing->daemon->build;
 	const struct gw_build_pool *pool = NULL;
 	const struct gw_build_backend *backend = gw_build_backend_at(build, answer->backend, &pool);
+	struct gw_lookup where;
 	json_t *flow;
 
+	gw_lookup_flow(build, &sample->key, &where);
+	if (where.service && !where.service->track_flows)
+		return; /* what is left of the time when it did */
 	if (!backend || !wanted(listing, pool->name, backend->name) ||
 		listing->seen++ >= listing->limit)
 		return;

@@ -60,6 +60,7 @@ static json_t *service_json(struct gw_daemon *daemon, const struct gw_build_serv
 	json_object_set_new(object, "ports", ports_json(config));
 	json_object_set_new(
 		object, "affinity", json_string(gw_config_affinity_name(config->affinity)));
+	json_object_set_new(object, "track_flows", json_boolean(service->track_flows));
 	json_object_set_new(
 		object, "encap", json_string(gw_config_encap_name(config->pool->encap)));
 	return object;

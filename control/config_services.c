@@ -3,7 +3,7 @@
  * Services against each other. Two that would answer for the same packet with equal rank are an
  * error: which one wins must never depend on an order. Rank is: longest prefix; exact protocol
  * before any; exact port before the narrowest range before any. So only entries of one prefix, one
- * protocol and one width of ports can clash.
+ * protocol and one width of ports can clash. And what they say against what their pools say.
  */
 #include "config_check.h"
 
@@ -272,6 +272,30 @@ static void underlay_check(struct config_walk *walk)
 		underlay_search(walk, &config->services[i], underlay, count);
 }
 
+/* What is kept on a backend that is down are tracked flows: where none are, nothing would be. */
+static void keep_check(struct config_walk *walk, const struct gw_config_pool *pool)
+{
+	const struct gw_config *config = walk->config;
+	const struct gw_config_service *untracked = NULL;
+	char path[CONFIG_PATH_MAX], where[CONFIG_PLACE_TEXT];
+
+	for (size_t i = 0; i < config->service_count; i++) {
+		if (config->services[i].pool != pool)
+			continue;
+		if (config->services[i].track_flows)
+			return;
+		untracked = untracked ? untracked : &config->services[i];
+	}
+	if (untracked)
+		config_bad_at(walk, &pool->on_down_place,
+			config_pool_path(walk, pool, ".on_down", path),
+			"keep has no meaning: service %s (%s) and whoever else uses the pool have "
+			"track_flows: false, so there is no flow to keep",
+			untracked->name,
+			config_place_text(
+				&untracked->track_flows_place, &pool->on_down_place, where));
+}
+
 void config_services_check(struct config_walk *walk)
 {
 	struct gw_place start = {.file = walk->sources.list[0]->name, .line = 1, .column = 1};
@@ -295,4 +319,7 @@ void config_services_check(struct config_walk *walk)
 			address_key_check(walk, &address_keys[i], claims, count);
 	if (!walk->status)
 		underlay_check(walk);
+	for (size_t i = 0; i < walk->config->pool_count && !walk->status; i++)
+		if (walk->config->pools[i].keep_on_down)
+			keep_check(walk, &walk->config->pools[i]);
 }

@@ -139,7 +139,7 @@ void gw_lookup_flow(
 	result->slot = (uint32_t)(result->hash % result->pool->table_size);
 	result->backend =
 		&result->pool->backends[result->pool->members[result->pool->slots[result->slot]]];
-	result->reason = GW_LOOKUP_TABLE;
+	result->reason = result->service->track_flows ? GW_LOOKUP_TABLE : GW_LOOKUP_TABLE_ONLY;
 }
 
 void gw_lookup_track(
@@ -148,7 +148,7 @@ void gw_lookup_track(
 	const struct gw_snapshot_header *header = build->snapshot->data;
 	const struct gw_backend *backends = section_data(header, &header->backends);
 
-	if (!answer->found || !result->pool)
+	if (!answer->found || !result->service || !result->service->track_flows)
 		return;
 	result->tracked = true;
 	result->tracked_backend = answer->backend;
@@ -162,8 +162,8 @@ void gw_lookup_track(
 
 const char *gw_lookup_reason_name(enum gw_lookup_reason reason)
 {
-	static const char *const names[] = {
-		"table", "tracked", "host", "no_service", "no_backend", "martian", "icmp_other"};
+	static const char *const names[] = {"table", "table_only", "tracked", "host", "no_service",
+		"no_backend", "martian", "icmp_other"};
 
 	return names[reason];
 }
@@ -180,6 +180,12 @@ static void explain(const struct gw_lookup *result, char *text, size_t size)
 		snprintf(text, size, "slot %u of %u belongs to %s (%s)%s", result->slot,
 			result->pool->table_size, result->backend->name,
 			gw_reason_text(result->backend->effect.reason), tail);
+		break;
+	case GW_LOOKUP_TABLE_ONLY:
+		snprintf(text, size,
+			"slot %u of %u belongs to %s (%s); service %s does not track flows",
+			result->slot, result->pool->table_size, result->backend->name,
+			gw_reason_text(result->backend->effect.reason), result->service->base);
 		break;
 	case GW_LOOKUP_TRACKED:
 		snprintf(text, size, "the flow table keeps it on %s (%s)", result->backend->name,

@@ -28,6 +28,7 @@ char *gw_flow_format(const struct gw_flow_key *key, char text[static GW_FLOW_TEX
 
 enum gw_lookup_reason {
 	GW_LOOKUP_TABLE,      /* the slot's member */
+	GW_LOOKUP_TABLE_ONLY, /* the same, for each packet: the service tracks no flows */
 	GW_LOOKUP_TRACKED,    /* the flow table's entry, whatever the table says */
 	GW_LOOKUP_HOST,	      /* no service's address, or no_service: host: the kernel's */
 	GW_LOOKUP_NO_SERVICE, /* a service's address, no service on this protocol and port */
@@ -52,12 +53,13 @@ void gw_lookup_flow(
 	const struct gw_build *build, const struct gw_flow_key *key, struct gw_lookup *result);
 /*
  * Takes the flow table's answer into account, for a packet that is no SYN: a tracked flow stays
- * while its backend may keep it.
+ * while its backend may keep it. One of a service that tracks none does not, whatever the table
+ * still has of the time when it did.
  */
 void gw_lookup_track(const struct gw_build *build, const struct gw_flow_answer *answer,
 	struct gw_lookup *result);
 
-/* "table", "tracked", "host", "no_service", "no_backend", "martian", "icmp_other". */
+/* "table", "table_only", "tracked", "host", "no_service", "no_backend", "martian", "icmp_other". */
 const char *gw_lookup_reason_name(enum gw_lookup_reason reason);
 /* The object of contract.md (and "flow", "address", "explanation"); NULL without memory. */
 json_t *gw_lookup_json(const struct gw_build *build, const struct gw_flow_key *key,

@@ -212,6 +212,7 @@ struct gw_config_pool {
 	struct gw_config_backend **by_name; /* backend_count, sorted by name */
 	struct gw_place place;
 	struct gw_place table_size_place; /* file NULL: not written */
+	struct gw_place on_down_place;	  /* file NULL: not written */
 	struct gw_place entropy_place;	  /* file NULL: not written */
 };
 

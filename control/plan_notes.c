@@ -108,7 +108,32 @@ static void pool_warn(
 				pool->name, pool->table_size, SLOTS_PER_BACKEND, own));
 }
 
-static json_t *warnings_note(const struct gw_config *config, const struct gw_build *build)
+/* Where flows are not tracked a drain is no farewell: whoever leaves the table leaves at once. */
+static void untracked_warn(json_t *lines, const struct gw_config *before,
+	const struct gw_config_service *service, const struct gw_build_pool *pool)
+{
+	const struct gw_config_service *was = gw_config_service_find(before, service->name);
+	unsigned int draining = 0;
+
+	if (service->track_flows)
+		return;
+	for (size_t b = 0; pool && b < pool->backend_count; b++)
+		draining += pool->backends[b].effect.state == GW_BACKEND_DRAIN;
+	if (draining)
+		json_array_append_new(lines,
+			json_sprintf(
+				"service %s: track_flows is false: what drains in pool %s (%u) "
+				"loses its packets at once",
+				service->name, pool->name, draining));
+	if (was && was->track_flows)
+		json_array_append_new(lines,
+			json_sprintf("service %s: track_flows becomes false: flows that are not "
+				     "where the table has them would move at once",
+				service->name));
+}
+
+static json_t *warnings_note(const struct gw_config *before, const struct gw_config *config,
+	const struct gw_build *build)
 {
 	json_t *lines = json_array();
 
@@ -125,6 +150,9 @@ static json_t *warnings_note(const struct gw_config *config, const struct gw_bui
 				json_sprintf("service %s: announce is none: its addresses attract "
 					     "traffic only by routes that others keep to this node",
 					config->services[i].name));
+	for (size_t i = 0; i < config->service_count; i++)
+		untracked_warn(lines, before, &config->services[i],
+			gw_build_pool_find(build, config->services[i].pool_name));
 	return lines;
 }
 
@@ -134,7 +162,7 @@ int gw_plan_notes(json_t *plan, const struct gw_config *before, const struct gw_
 	int status = json_object_set_new(plan, "backends", backends_note(before, after));
 
 	if (!status)
-		status = json_object_set_new(plan, "warnings", warnings_note(after, build));
+		status = json_object_set_new(plan, "warnings", warnings_note(before, after, build));
 	if (!status)
 		status = json_object_set_new(plan, "moves", gw_config_moves(before, after));
 	if (!status)

@@ -199,6 +199,27 @@ static void without_a_member_the_packet_is_dropped_and_nothing_remembers_it(void
 	CU_ASSERT_EQUAL(out.backend, 1);
 }
 
+static void of_a_service_that_tracks_no_flows_the_table_alone_decides(void)
+{
+	struct gw_flow_bucket before;
+
+	reset();
+	choose(); /* tracked, on 1 */
+	before = table[2];
+	named = 2;
+	in.now += 5;
+	for (int event = GW_FLOW_PACKET; event <= GW_FLOW_END; event++) {
+		in.event = (enum gw_flow_event)event;
+		CU_ASSERT_EQUAL(gw_choose_by_table(&in, &ops, NULL, &out), GW_CHOOSE_OK);
+		CU_ASSERT_EQUAL(out.backend, 2);
+		CU_ASSERT_EQUAL(out.slot, 5); /* 40 mod 7 */
+		CU_ASSERT_EQUAL(out.flow, GW_TRACE_TABLE_ONLY);
+	}
+	CU_ASSERT_EQUAL(memcmp(&before, &table[2], sizeof(before)), 0);
+	named = GW_NONE;
+	CU_ASSERT_EQUAL(gw_choose_by_table(&in, &ops, NULL, &out), GW_DROP_NO_BACKEND);
+}
+
 static void a_full_first_bucket_sends_the_flow_to_the_second_and_it_is_found_there(void)
 {
 	reset();
@@ -310,6 +331,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(a_hit_on_a_backend_of_another_pool_is_replaced_in_place),
 	GW_TEST(an_expired_flow_goes_by_the_table),
 	GW_TEST(without_a_member_the_packet_is_dropped_and_nothing_remembers_it),
+	GW_TEST(of_a_service_that_tracks_no_flows_the_table_alone_decides),
 	GW_TEST(a_full_first_bucket_sends_the_flow_to_the_second_and_it_is_found_there),
 	GW_TEST(established_flows_are_never_given_up),
 	GW_TEST(expired_goes_before_closing_and_closing_before_the_oldest_new),

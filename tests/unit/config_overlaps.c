@@ -102,6 +102,33 @@ static void no_service_is_said_of_an_address_once(void)
 	gw_config_free(config);
 }
 
+#define KEEP(place, first, second)                                                                 \
+	CONFIG_HEAD                                                                                \
+	"pools: [{name: web, on_down: " place                                                      \
+	"keep, backends: [{name: b1, address: 10.82.0.101}]}]\n"                                   \
+	"services:\n"                                                                              \
+	"  - {name: a, pool: web, protocol: tcp, ports: [80], addresses: [203.0.113.10]" first     \
+	"}\n"                                                                                      \
+	"  - {name: b, pool: web, protocol: udp, ports: [80], addresses: [203.0.113.10]" second    \
+	"}\n"
+#define UNTRACKED ", track_flows: false"
+
+static void only_tracked_flows_can_be_kept(void)
+{
+	struct gw_config *config;
+
+	EXPECT_ERRORS(KEEP("@", UNTRACKED, UNTRACKED),
+		{"pools[web].on_down", "keep has no meaning: service a (line 6)"});
+	expect_loads(KEEP("", "", UNTRACKED));
+	config = expect_config(KEEP("", UNTRACKED, ", track_flows: true"));
+	CU_ASSERT_FALSE(config->services[0].track_flows);
+	CU_ASSERT_TRUE(config->services[1].track_flows);
+	gw_config_free(config);
+	config = expect_config(KEEP("", "", ""));
+	CU_ASSERT_TRUE(config->services[0].track_flows);
+	gw_config_free(config);
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(equal_ports_of_one_address_clash),
 	GW_TEST(overlapping_ranges_of_equal_width_clash),
@@ -111,6 +138,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(one_service_does_not_repeat_itself),
 	GW_TEST(each_of_several_clashes_is_reported),
 	GW_TEST(no_service_is_said_of_an_address_once),
+	GW_TEST(only_tracked_flows_can_be_kept),
 };
 
 GW_SUITE("config_overlaps", tests)

@@ -241,6 +241,39 @@ static void tracked_flow_stays_while_its_backend_may_keep_it(void)
 	gw_config_free(config);
 }
 
+static void of_a_service_that_tracks_no_flows_the_table_alone_decides(void)
+{
+	struct gw_build *build = fixture_build(FIXTURE_NODE
+		"pools:\n"
+		"  - name: dns\n"
+		"    healthcheck: {type: none}\n"
+		"    backends: [{name: d1, address: 10.82.0.101}, {name: d2, address: "
+		"10.82.0.102}]\n"
+		"services:\n"
+		"  - {name: dns, addresses: [203.0.113.10], protocol: udp, ports: [53], pool: dns,"
+		" track_flows: false}\n");
+	struct gw_lookup result = look(build, "udp 198.51.100.7:40000 203.0.113.10:53");
+	const struct gw_build_backend *named = result.backend;
+	const struct gw_service *record = fixture_section(build, &build->snapshot->data->services);
+	char text[1024];
+
+	CU_ASSERT_EQUAL(record[result.service->id].flags, GW_SERVICE_UNTRACKED);
+	CU_ASSERT_EQUAL(result.reason, GW_LOOKUP_TABLE_ONLY);
+	CU_ASSERT_STRING_EQUAL(gw_lookup_reason_name(result.reason), "table_only");
+	for (size_t b = 0; b < 2; b++) { /* what is left of the time when it did */
+		struct gw_flow_answer answer = {
+			.found = true, .backend = build->pools[0].backends[b].id};
+
+		gw_lookup_track(build, &answer, &result);
+		CU_ASSERT_EQUAL(result.reason, GW_LOOKUP_TABLE_ONLY);
+		CU_ASSERT_PTR_EQUAL(result.backend, named);
+		CU_ASSERT_FALSE(result.tracked);
+	}
+	gw_lookup_print(build, &(struct gw_flow_key){0}, &result, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "service dns does not track flows"));
+	gw_build_free(build);
+}
+
 static const char *text_of(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -285,6 +318,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(service_is_found_by_longest_address_then_protocol_then_port),
 	GW_TEST(what_the_datapaths_drop_has_no_backend),
 	GW_TEST(tracked_flow_stays_while_its_backend_may_keep_it),
+	GW_TEST(of_a_service_that_tracks_no_flows_the_table_alone_decides),
 	GW_TEST(json_has_the_contracts_fields),
 };
 

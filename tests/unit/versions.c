@@ -248,6 +248,59 @@ static void a_plan_names_backends_and_what_is_unwise(void)
 	gw_config_free(after);
 }
 
+#define DNS_ONLY(state, more)                                                                      \
+	FIXTURE_NODE                                                                               \
+	"defaults: {healthcheck: {type: none}}\n"                                                  \
+	"pools:\n"                                                                                 \
+	"  - name: dns\n"                                                                          \
+	"    table_size: 1021\n"                                                                   \
+	"    backends: [{name: d1, address: 10.82.0.111}, {name: d2, address: 10.82.0.112"         \
+	", state: " state "}]\n"                                                                   \
+	"services:\n"                                                                              \
+	"  - {name: dns, addresses: [203.0.113.11], protocol: udp, ports: [53], pool: dns,"        \
+	" announce: l2" more "}\n"
+
+/* The warnings about service dns, joined. */
+static char *warnings_between(const char *before_text, const char *after_text, char text[512])
+{
+	struct gw_config *before = fixture_config(before_text), *after = fixture_config(after_text);
+	char error[GW_BUILD_ERROR];
+	json_t *plan = json_object(), *line;
+	struct gw_build *build;
+	size_t i;
+
+	text[0] = '\0';
+	CU_ASSERT_EQUAL_FATAL(gw_build_offline(after, NULL, 0, NULL, &build, error), 0);
+	CU_ASSERT_EQUAL(gw_plan_notes(plan, before, after, build), 0);
+	json_array_foreach (json_object_get(plan, "warnings"), i, line)
+		strncat(text, json_string_value(line), 511 - strlen(text));
+	json_decref(plan);
+	gw_build_free(build);
+	gw_config_free(before);
+	gw_config_free(after);
+	return text;
+}
+
+static void a_plan_tells_what_it_means_not_to_track_flows(void)
+{
+	char text[512];
+
+	CU_ASSERT_STRING_EQUAL(
+		warnings_between(DNS_ONLY("active", ""), DNS_ONLY("drain", ""), text), "");
+	warnings_between(DNS_ONLY("active", ", track_flows: false"),
+		DNS_ONLY("drain", ", track_flows: false"), text);
+	CU_ASSERT_STRING_EQUAL(text,
+		"service dns: track_flows is false: what drains in pool dns (1) loses its packets "
+		"at once");
+	warnings_between(DNS_ONLY("active", ""), DNS_ONLY("active", ", track_flows: false"), text);
+	CU_ASSERT_STRING_EQUAL(text,
+		"service dns: track_flows becomes false: flows that are not where the table has "
+		"them would move at once");
+	CU_ASSERT_STRING_EQUAL(warnings_between(DNS_ONLY("active", ", track_flows: false"),
+				       DNS_ONLY("active", ""), text),
+		"");
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(versions_tell_why_and_who_and_which_tables_changed),
 	GW_TEST(several_causes_are_one_version),
@@ -257,6 +310,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(differences_are_named_by_their_keys),
 	GW_TEST(what_moves_everybody_is_named),
 	GW_TEST(a_plan_names_backends_and_what_is_unwise),
+	GW_TEST(a_plan_tells_what_it_means_not_to_track_flows),
 };
 
 int main(int argc, char **argv)

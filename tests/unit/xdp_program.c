@@ -537,6 +537,52 @@ static void addresses_and_services_that_left_are_the_hosts_again(void)
 	world_free(world);
 }
 
+static uint64_t words_sum(const struct world *world)
+{
+	const uint64_t *words = (const uint64_t *)world->run.object.flows;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < world->run.object.config->bucket_count * GW_FLOW_BUCKET_WORDS; i++)
+		sum += words[i];
+	return sum;
+}
+
+static void a_service_that_tracks_no_flows_goes_by_the_table_from_the_next_publish_on(void)
+{
+	static const uint8_t flags[] = {GW_TCP_SYN, GW_TCP_ACK, GW_TCP_FIN | GW_TCP_ACK};
+	struct world *world = world_make(1024);
+	struct frame frame = flow_frame(1000, GW_TCP_ACK);
+	uint32_t on = 0;
+	uint64_t sum;
+
+	for (int i = 0; i < 3; i++) /* remembered, and the service on the short way */
+		on = run(world, &frame).backend;
+	sum = words_sum(world);
+	world->services[0].flags = GW_SERVICE_UNTRACKED;
+	world->pools[0].members = world->members + 1 - on; /* the other one alone */
+	world->pools[0].member_count = 1;
+	world->pools[0].digest = 3;
+	world_publish(world);
+	world->now += 5 * SECOND; /* a stamp would show */
+	for (uint16_t i = 0; i < 12; i++) {
+		struct frame of = flow_frame((uint16_t)(1000 + i % 4), flags[i / 4]);
+		struct gw_xdp_trace trace = run(world, &of);
+
+		CU_ASSERT_EQUAL(trace.backend, 1 - on);
+		CU_ASSERT_EQUAL(trace.flow, GW_TRACE_TABLE_ONLY);
+		CU_ASSERT_EQUAL(trace.slot, trace.hash % TABLE_SIZE);
+	}
+	CU_ASSERT_EQUAL(words_sum(world), sum);
+	CU_ASSERT_EQUAL(world_counters(world).flows_new, 1);
+	CU_ASSERT_EQUAL(world_counters(world).untracked, 0);
+	world->services[0].flags = 0;
+	world_publish(world);
+	CU_ASSERT_EQUAL(run(world, &frame).flow, GW_TRACE_HIT); /* it had not run out */
+	frame = flow_frame(1003, GW_TCP_ACK);
+	CU_ASSERT_EQUAL(run(world, &frame).flow, GW_TRACE_NEW);
+	world_free(world);
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(ipv4_leaves_in_ipv4),
 	GW_TEST(ipv6_leaves_in_ipv6),
@@ -556,6 +602,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(tables_that_did_not_change_are_not_made_again),
 	GW_TEST(a_remembered_service_changes_and_ends_with_the_next_publish),
 	GW_TEST(addresses_and_services_that_left_are_the_hosts_again),
+	GW_TEST(a_service_that_tracks_no_flows_goes_by_the_table_from_the_next_publish_on),
 };
 
 int main(int argc, char **argv)

@@ -81,6 +81,8 @@ static void service_print(const struct cli *cli, const json_t *service)
 	list_join(json_object_get(service, "ports"), text, sizeof(text));
 	printf("ports      %s %s\n", value_text(service, "protocol"), text);
 	printf("affinity   %s\n", value_text(service, "affinity"));
+	if (json_is_false(json_object_get(service, "track_flows")))
+		printf("flows      not tracked: each packet goes by the table\n");
 	printf("pool       %s (%s), %lld of %lld backends healthy%s\n", value_text(service, "pool"),
 		value_text(service, "encap"), value_integer(service, "healthy"),
 		value_integer(service, "backends"),

@@ -46,6 +46,15 @@ static json_t *text(const char *value)
 	return value ? json_string(value) : json_null();
 }
 
+/* What the flow table had to say. */
+static const char *flow_word(enum gw_trace_flow flow)
+{
+	static const char *const words[] = {
+		"none", "tracked", "new", "moved", "untracked", "table_only"};
+
+	return flow < sizeof(words) / sizeof(words[0]) ? words[flow] : "?";
+}
+
 void report_json(
 	FILE *stream, const struct gw_build *build, uint64_t index, const struct story *story)
 {
@@ -65,6 +74,8 @@ void report_json(
 		json_object_set_new(line, "hash", json_sprintf("%016" PRIx64, fate->hash));
 	if (fate->slot != GW_NONE)
 		json_object_set_new(line, "slot", json_integer(fate->slot));
+	if (!drop && fate->flow != GW_TRACE_NONE)
+		json_object_set_new(line, "flow", json_string(flow_word(fate->flow)));
 	json_dumpf(line, stream, JSON_COMPACT);
 	fputc('\n', stream);
 	json_decref(line);

@@ -266,7 +266,8 @@ static void stage_flow(const struct trace *trace)
 {
 	static const char *const flows[] = {"not asked", "tracked: stays where it is",
 		"new: remembered", "tracked, but its backend may not keep it: moved",
-		"not remembered: no room in the flow table, or lost a race"};
+		"not remembered: no room in the flow table, or lost a race",
+		"not tracked: the service says so, and the table decides"};
 	const struct story *story = trace->story;
 	char before[128], after[128];
 
