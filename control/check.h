@@ -4,7 +4,8 @@
  * table of operations (check_tcp.c and the like); the monitor knows no other difference.
  *
  * The timeout bounds the whole probe, from the first packet to the last byte of the answer, so that
- * a server which drips bytes fails in time. Connections are closed by RST (SO_LINGER 0): thousands
+ * a server which drips bytes fails in time; time in which we ourselves stood still does not count
+ * (check_deadline.h). Connections are closed by RST (SO_LINGER 0): thousands
  * of probes a minute to one address and port would otherwise use up the local ports by TIME_WAIT.
  *
  * tcp, udp and dns are one socket and one timer each (check_socket.h). http, https and grpc are

@@ -2,7 +2,8 @@
 /*
  * curl names the sockets and the timeout it waits for (socket_wanted, timeout_wanted), the loop
  * tells it what happened, and finished transfers are collected after each call into curl, so that
- * no owner is called from inside one.
+ * no owner is called from inside one. How long a probe may take is not curl's business, which would
+ * look at the clock before it looks at what has come (check_deadline.h).
  */
 #include "check_curl.h"
 
@@ -30,6 +31,11 @@ static void handle_free(uv_handle_t *handle)
 	free(handle);
 }
 
+static void probe_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
 static void probe_free(struct check_curl *probe)
 {
 	if (probe->easy) {
@@ -39,7 +45,10 @@ static void probe_free(struct check_curl *probe)
 	curl_slist_free_all(probe->headers);
 	curl_slist_free_all(probe->connect_to);
 	free(probe->body);
-	free(probe);
+	if (probe->begun)
+		uv_close((uv_handle_t *)&probe->deadline.timer, probe_closed);
+	else
+		free(probe);
 }
 
 static void failure_fill(struct check_curl *probe, CURLcode code, struct gw_check_outcome *outcome)
@@ -69,6 +78,20 @@ static void outcome_fill(struct check_curl *probe, CURLcode code, struct gw_chec
 		probe->judge(probe, outcome);
 	else
 		failure_fill(probe, code, outcome);
+}
+
+static void time_is_up(struct check_deadline *deadline)
+{
+	struct check_curl *probe = deadline->timer.data;
+	struct gw_check_outcome outcome;
+
+	failure_fill(probe, CURLE_OPERATION_TIMEDOUT, &outcome);
+
+	gw_check_done *done = probe->done;
+	void *owner = probe->owner;
+
+	probe_free(probe);
+	done(owner, &outcome);
 }
 
 static void transfers_collect(struct gw_check_curl *curl)
@@ -250,8 +273,6 @@ struct check_curl *check_curl_make(struct gw_checker *checker, const struct gw_c
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, probe);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, probe->error);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "guideway-check/" GW_VERSION);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)target->check->timeout_ms);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)target->check->timeout_ms);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_take);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, probe);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
@@ -277,6 +298,10 @@ int check_curl_begin(struct check_curl *probe, struct gw_probe **out)
 		probe_free(probe);
 		return -ENOMEM;
 	}
+	check_deadline_start(
+		probe->curl->loop, &probe->deadline, probe->target.check->timeout_ms, time_is_up);
+	probe->deadline.timer.data = probe;
+	probe->begun = true;
 	*out = &probe->probe;
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "check_deadline.h"
 #include "control/check.h"
 
 #include <curl/curl.h>
@@ -22,6 +23,8 @@ struct gw_check_curl *gw_checker_curl(struct gw_checker *checker);
 
 struct check_curl {
 	struct gw_probe probe;
+	struct check_deadline deadline; /* the memory lives until its timer is closed */
+	bool begun;
 	struct gw_check_curl *curl;
 	CURL *easy;
 	struct curl_slist *headers;

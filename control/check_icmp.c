@@ -9,6 +9,7 @@
 
 #include "abi/types.h"
 #include "base/address.h"
+#include "check_deadline.h"
 #include "check_socket.h"
 
 #include <errno.h>
@@ -39,10 +40,9 @@ struct pinger_family {
 struct probe_icmp {
 	struct gw_probe probe;
 	struct gw_check_pinger *pinger;
-	uv_timer_t timer;
+	struct check_deadline deadline;
 	gw_check_done *done;
 	void *owner;
-	uint32_t timeout_ms;
 	uint16_t sequence;
 	uint8_t address[16];
 	uint8_t packet[PACKET];
@@ -97,15 +97,15 @@ static void probe_closed(uv_handle_t *handle)
 static void probe_close(struct probe_icmp *probe)
 {
 	probe->pinger->waiting[probe->sequence] = NULL;
-	uv_close((uv_handle_t *)&probe->timer, probe_closed);
+	uv_close((uv_handle_t *)&probe->deadline.timer, probe_closed);
 }
 
-static void timer_ran_out(uv_timer_t *timer)
+static void time_is_up(struct check_deadline *deadline)
 {
-	struct probe_icmp *probe = timer->data;
+	struct probe_icmp *probe = deadline->timer.data;
 	struct gw_check_outcome outcome = {.success = false};
 
-	snprintf(outcome.text, sizeof(outcome.text), "no echo in %u ms", probe->timeout_ms);
+	snprintf(outcome.text, sizeof(outcome.text), "no echo in %u ms", deadline->timeout_ms);
 	probe_close(probe);
 	probe->done(probe->owner, &outcome);
 }
@@ -307,11 +307,8 @@ static int icmp_start(struct gw_checker *checker, const struct gw_check_target *
 	probe = calloc(1, sizeof(*probe));
 	if (!probe)
 		return -ENOMEM;
-	*probe = (struct probe_icmp){.probe.ops = &gw_check_icmp,
-		.pinger = pinger,
-		.done = done,
-		.owner = owner,
-		.timeout_ms = target->check->timeout_ms};
+	*probe = (struct probe_icmp){
+		.probe.ops = &gw_check_icmp, .pinger = pinger, .done = done, .owner = owner};
 	memcpy(probe->address, target->address, 16);
 	ret = sequence_take(pinger, probe);
 	if (ret) {
@@ -319,14 +316,13 @@ static int icmp_start(struct gw_checker *checker, const struct gw_check_target *
 		return ret;
 	}
 	packet_make(probe, ipv4);
-	uv_timer_init(pinger->loop, &probe->timer);
-	probe->timer.data = probe;
+	check_deadline_start(pinger->loop, &probe->deadline, target->check->timeout_ms, time_is_up);
+	probe->deadline.timer.data = probe;
 	ret = packet_send(family, probe, target);
 	if (ret) {
 		probe_close(probe);
 		return ret;
 	}
-	uv_timer_start(&probe->timer, timer_ran_out, probe->timeout_ms, 0);
 	*out = &probe->probe;
 	return 0;
 }

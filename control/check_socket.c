@@ -83,7 +83,7 @@ static void handle_closed(uv_handle_t *handle)
 static void probe_close(struct check_socket *probe)
 {
 	probe->done = NULL;
-	uv_close((uv_handle_t *)&probe->timer, handle_closed);
+	uv_close((uv_handle_t *)&probe->deadline.timer, handle_closed);
 	uv_close((uv_handle_t *)&probe->poll, handle_closed);
 	close(probe->fd); /* libuv does not look at it any more */
 }
@@ -115,11 +115,10 @@ ssize_t check_socket_receive(struct check_socket *probe, int error, const uint8_
 	return -1;
 }
 
-static void timer_ran_out(uv_timer_t *timer)
+static void time_is_up(struct check_deadline *deadline)
 {
-	struct check_socket *probe = timer->data;
-
-	check_socket_answer(probe, false, "no answer in %u ms", probe->timeout_ms);
+	check_socket_answer(
+		deadline->timer.data, false, "no answer in %u ms", deadline->timeout_ms);
 }
 
 static void poll_reported(uv_poll_t *poll, int status, int events)
@@ -136,17 +135,17 @@ static void poll_reported(uv_poll_t *poll, int status, int events)
 	probe->ready(probe, -error, events);
 }
 
-static int probe_watch(struct gw_checker *checker, struct check_socket *probe, int events)
+static int probe_watch(
+	struct gw_checker *checker, struct check_socket *probe, uint32_t timeout_ms, int events)
 {
 	uv_loop_t *loop = gw_checker_loop(checker);
 	int ret = uv_poll_init(loop, &probe->poll, probe->fd);
 
 	if (ret)
 		return ret;
-	uv_timer_init(loop, &probe->timer); /* cannot fail */
-	probe->poll.data = probe->timer.data = probe;
+	check_deadline_start(loop, &probe->deadline, timeout_ms, time_is_up);
+	probe->poll.data = probe->deadline.timer.data = probe;
 	probe->open_handles = 2;
-	uv_timer_start(&probe->timer, timer_ran_out, probe->timeout_ms, 0);
 	ret = uv_poll_start(&probe->poll, events, poll_reported);
 	if (ret)
 		probe_close(probe);
@@ -164,13 +163,12 @@ int check_socket_start(struct gw_checker *checker, const struct gw_check_target 
 	if (!probe)
 		return -ENOMEM;
 	*probe = *kind;
-	probe->timeout_ms = target->check->timeout_ms;
 	probe->fd = gw_check_socket_open(target, type);
 	ret = probe->fd < 0 ? probe->fd : 0;
 	if (!ret && connect(probe->fd, (struct sockaddr *)&to, length) && errno != EINPROGRESS)
 		ret = -errno;
 	if (!ret)
-		ret = probe_watch(checker, probe, events);
+		ret = probe_watch(checker, probe, target->check->timeout_ms, events);
 	if (!ret) {
 		*out = probe;
 		return 0;

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "check_deadline.h"
 #include "control/check.h"
 
 #include <netinet/in.h>
@@ -13,14 +14,13 @@
 struct check_socket {
 	struct gw_probe probe;
 	uv_poll_t poll;
-	uv_timer_t timer;
+	struct check_deadline deadline;
 	/* error 0 or -errno of the socket; events are libuv's. Called while unanswered only. */
 	void (*ready)(struct check_socket *probe, int error, int events);
 	gw_check_done *done; /* NULL once answered or cancelled */
 	void *owner;
 	int fd;
 	int open_handles;
-	uint32_t timeout_ms;
 };
 
 /* Returns the length. */

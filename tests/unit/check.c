@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DRIP_MS 20
 
@@ -216,6 +217,20 @@ static bool connection_ended(void *of)
 	return ((const struct server *)of)->end != 0;
 }
 
+/* The same, but the process stands still for twice the timeout once the probe is under way. */
+static void probe_run_late(const struct gw_config_check *check)
+{
+	struct gw_check_target target = {.check = check,
+		.address = (const uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}};
+	struct gw_probe *probe;
+
+	CU_ASSERT_EQUAL_FATAL(
+		gw_check_ops_find(check->type)->start(checker, &target, answered, NULL, &probe), 0);
+	usleep(2 * check->timeout_ms * 1000);
+	loop_run_for(&loop, 2 * PATIENT_MS);
+	CU_ASSERT_EQUAL_FATAL(answers, 1);
+}
+
 static void http_run(const char *answer)
 {
 	struct gw_config_check check;
@@ -372,6 +387,39 @@ static void silent_server_fails_in_time(void)
 	server_close();
 }
 
+static void our_own_delay_is_not_the_backends_failure(void)
+{
+	static const enum gw_config_check_type types[] = {
+		GW_CONFIG_CHECK_TCP, GW_CONFIG_CHECK_HTTP};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct gw_config_check check;
+
+		server_open("127.0.0.1");
+		server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+		check = check_of(types[i]);
+		check.timeout_ms = SHORT_MS;
+		probe_run_late(&check);
+		CU_ASSERT_TRUE(outcome.success);
+		if (!outcome.success)
+			printf("  %s\n", outcome.text);
+		server_close();
+	}
+}
+
+static void silence_is_found_out_though_we_were_late(void)
+{
+	struct gw_config_check check;
+
+	server_open("127.0.0.1");
+	check = check_of(GW_CONFIG_CHECK_HTTP);
+	check.timeout_ms = SHORT_MS;
+	probe_run_late(&check);
+	CU_ASSERT_FALSE(outcome.success);
+	CU_ASSERT_STRING_EQUAL(outcome.text, "no answer in 300 ms");
+	server_close();
+}
+
 static void cancelled_probe_never_answers(void)
 {
 	static const enum gw_config_check_type types[] = {
@@ -410,6 +458,8 @@ static const struct gw_test tests[] = {
 	GW_TEST(http_answer_without_an_end_fails_in_time),
 	GW_TEST(http_body_beyond_the_bound_is_not_waited_for),
 	GW_TEST(silent_server_fails_in_time),
+	GW_TEST(our_own_delay_is_not_the_backends_failure),
+	GW_TEST(silence_is_found_out_though_we_were_late),
 	GW_TEST(cancelled_probe_never_answers),
 };
 
