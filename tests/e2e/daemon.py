@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """guideway-control alone: no lab, no datapath (path dpdk waits for one), its API on sockets in a folder."""
 
+import contextlib
+import itertools
 import json
 import os
 import secrets
@@ -16,10 +18,16 @@ from conftest import BUILD
 CONTROL = process.program_find(BUILD, "guideway-control")
 
 
+ports = itertools.count(10000 + os.getpid() * 8 % 20000)
+
+
 def port_free():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the kernel gives out, and not where another run of tests looks first."""
+    while True:
+        port = next(ports)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Answer:
@@ -39,7 +47,7 @@ class Answer:
 
 
 def curl(*words, stdin=None):
-    done = subprocess.run(["curl", "-s", "-i", "--max-time", "20", *words], input=stdin, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(["curl", "-s", "-i", "--max-time", "60", *words], input=stdin, capture_output=True, timeout=90, check=False)
     assert done.returncode == 0, f"curl {words}: {done.returncode}"
     return Answer(done.stdout.decode())
 
@@ -86,12 +94,12 @@ class Daemon:
         log = open(f"{self.folder}/log", "a", encoding="utf-8")  # pylint: disable=consider-using-with
         self.child = subprocess.Popen([CONTROL, "-c", f"{self.folder}/config.yaml"], stderr=log, stdout=log)  # pylint: disable=consider-using-with
         log.close()
-        process.wait_for("the daemon", lambda: os.path.exists(f"{self.folder}/control.sock") and self.call("/v1/status").status == 200, 10)
+        process.wait_for("the daemon", lambda: os.path.exists(f"{self.folder}/control.sock") and self.call("/v1/status").status == 200)
 
     def stop(self):
         if self.child:
             self.child.send_signal(signal.SIGTERM)
-            assert self.child.wait(10) == 0, self.log()
+            assert self.child.wait(60) == 0, self.log()
 
     def log(self):
         with open(f"{self.folder}/log", encoding="utf-8") as stream:

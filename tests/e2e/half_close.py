@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A download over a connection of which the client has closed its half at once.
 
-  serve            on port 7300: reads to the client's end, then sends PIECES pieces, one each PAUSE seconds
-  fetch ADDRESS    prints how many bytes came before the server's end
+  serve            on port 7300, says when it is ready: reads to the client's end, then sends PIECES pieces, one each PAUSE seconds
+  fetch ADDRESS    says when its half is closed, then how many bytes came before the server's end
 """
 
 import socket
@@ -25,6 +25,7 @@ def answer(connection):
 
 def serve():
     with socket.create_server(("", PORT)) as listener:
+        print("ready", flush=True)
         while True:
             connection, _ = listener.accept()
             threading.Thread(target=answer, args=(connection,), daemon=True).start()
@@ -34,6 +35,7 @@ def fetch(address):
     with socket.create_connection((address, PORT), timeout=30) as connection:
         connection.sendall(b"please")
         connection.shutdown(socket.SHUT_WR)
+        print("half closed", flush=True)
         print(sum(len(data) for data in iter(lambda: connection.recv(65536), b"")))
 
 

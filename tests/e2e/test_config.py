@@ -32,7 +32,7 @@ def lab(shared):
         made.start("lb1", "control")
     write(made, text)
     guideway(made, "config", "reload", "--accept-moves")
-    process.wait_for("removed backends to go", lambda: len(listed(made)) == 3, 15, 0.1)
+    process.wait_for("removed backends to go", lambda: len(listed(made)) == 3, interval=0.1)
     view.wait_all_up(made)
     return made
 
@@ -86,11 +86,11 @@ def weights(lab):
 
 
 def test_a_removed_backend_drains_and_then_goes(lab):
-    edit(lab, "    encap: ipip\n", "    encap: ipip\n    drain_timeout: 4s\n")
+    edit(lab, "    encap: ipip\n", "    encap: ipip\n    drain_timeout: 6s\n")
     guideway(lab, "config", "reload")
-    flows = traffic.Traffic(lab, DEFAULT_SERVICE, rate=20, keep=12)
+    flows = traffic.Traffic(lab, DEFAULT_SERVICE, rate=20, keep=30)  # that none is on b3: once in 10^10 runs
     try:
-        process.wait_for("kept connections", lambda: len(flows.kept()) == 24, 10)
+        process.wait_for("kept connections", lambda: len(flows.kept()) == 60)
         held = [one for one in flows.kept().values() if one.backends == ["b3"]]
         edit(lab, LINE_B3, "")
         guideway(lab, "config", "reload")
@@ -101,9 +101,9 @@ def test_a_removed_backend_drains_and_then_goes(lab):
         assert guideway(lab, "backend", "enable", "web/b3", expect=4)
         time.sleep(2)
         assert [one for one in flows.kept().values() if one.error] == []
-        assert [one for one in flows.requests(after=removed + 0.5) if one.get("backend") == "b3"] == []
-        process.wait_for("b3 to go", lambda: "b3" not in listed(lab), 10)
-        assert time.monotonic() - removed > 3.5
+        assert [one for one in flows.requests(after=removed + 1) if one.get("backend") == "b3"] == []
+        process.wait_for("b3 to go", lambda: "b3" not in listed(lab))
+        assert time.monotonic() - removed > 5.5
     finally:
         flows.stop()
     assert traffic.failures(flows.requests()) == []
@@ -144,7 +144,7 @@ def test_moving_everybody_must_be_accepted(lab):
     edit(lab, "    encap: ipip\n", "    encap: ipip\n    table_size: 1021\n")
     assert "pools[web].table_size changes from 65537 to 1021" in guideway(lab, "config", "diff")
     os.kill(lab.pid("lb1", "control"), signal.SIGHUP)
-    process.wait_for("a refusal", lambda: not status_of(lab)["config"]["valid"], 5)
+    process.wait_for("a refusal", lambda: not status_of(lab)["config"]["valid"])
     assert "table_size" in guideway(lab, "config", "reload", expect=1)
     assert view.digest_of(lab) == digest
     guideway(lab, "config", "reload", "--accept-moves")
@@ -178,14 +178,14 @@ def test_rollback_sets_the_file_aside_until_it_changes(lab):
 
 def test_a_reload_goes_back_unless_it_is_confirmed(lab):
     edit(lab, LINE_B3, LINE_B3.replace("weight: 1", "weight: 5"))
-    guideway(lab, "config", "reload", "--confirm-within", "1s")
+    guideway(lab, "config", "reload", "--confirm-within", "3s")
     assert weights(lab)["b3"] == 5
-    process.wait_for("the former weight", lambda: weights(lab)["b3"] == 1, 5)
+    process.wait_for("the former weight", lambda: weights(lab)["b3"] == 1)
     assert "nobody confirmed" in lab.json("lb1", ["guideway", "table", "history"])[0]["cause"]
 
-    guideway(lab, "config", "reload", "--confirm-within", "1s")
+    guideway(lab, "config", "reload", "--confirm-within", "3s")
     guideway(lab, "config", "confirm")
-    time.sleep(1.3)
+    time.sleep(3.3)
     assert weights(lab)["b3"] == 5
     assert "no reload awaits" in guideway(lab, "config", "confirm", expect=1)
 
@@ -215,19 +215,19 @@ def test_members_files_are_followed_and_never_empty_a_pool(lab):
     # what else is edited meanwhile waits
     write(lab, read(lab).replace("interval: 500ms", "interval: 501ms"))
     write(lab, members(lab, "b1", "b2"), path)
-    process.wait_for("b3 to drain", lambda: listed(lab)["b3"]["state"] == "drain", 5)
+    process.wait_for("b3 to drain", lambda: listed(lab)["b3"]["state"] == "drain")
     assert "members file" in lab.json("lb1", ["guideway", "table", "history"])[0]["cause"]
     assert lab.json("lb1", ["guideway", "config", "diff"])["changes"][0]["path"].endswith("interval")
 
     digest = view.digest_of(lab)
     for bad in ("- {name: b1, adress: 10.82.0.101}\n", "", "[]\n"):
         write(lab, bad, path)
-        process.wait_for("a complaint", lambda: not status_of(lab)["config"]["valid"], 5)
+        process.wait_for("a complaint", lambda: not status_of(lab)["config"]["valid"])
         assert view.digest_of(lab) == digest
         write(lab, members(lab, "b1", "b2"), path)
-        process.wait_for("a clean status", lambda: status_of(lab)["config"]["valid"], 5)
+        process.wait_for("a clean status", lambda: status_of(lab)["config"]["valid"])
     os.unlink(path)
-    process.wait_for("a complaint", lambda: not status_of(lab)["config"]["valid"], 5)
+    process.wait_for("a complaint", lambda: not status_of(lab)["config"]["valid"])
     assert view.digest_of(lab) == digest
 
     # control starts without the file as it would with it
@@ -236,7 +236,7 @@ def test_members_files_are_followed_and_never_empty_a_pool(lab):
     assert view.digest_of(lab) == digest
     assert "web.members" in json.dumps(status_of(lab)["config"]["errors"])
     write(lab, members(lab, "b1"), path)
-    process.wait_for("b2 to drain", lambda: listed(lab)["b2"]["state"] == "drain", 8)
+    process.wait_for("b2 to drain", lambda: listed(lab)["b2"]["state"] == "drain")
 
 
 def test_rollback_takes_members_back_until_their_file_changes_again(lab):
@@ -248,7 +248,7 @@ def test_rollback_takes_members_back_until_their_file_changes_again(lab):
     guideway(lab, "config", "reload")
     whole = version(lab)
     write(lab, members(lab, "b1", "b2"), path)
-    process.wait_for("b3 to drain", lambda: listed(lab)["b3"]["state"] == "drain", 5)
+    process.wait_for("b3 to drain", lambda: listed(lab)["b3"]["state"] == "drain")
     guideway(lab, "config", "rollback", str(whole))
     assert listed(lab)["b3"]["slots"] > 0
     lab.stop("lb1", "control", signal.SIGKILL)
@@ -256,14 +256,14 @@ def test_rollback_takes_members_back_until_their_file_changes_again(lab):
     time.sleep(0.5)
     assert listed(lab)["b3"]["slots"] > 0
     write(lab, members(lab, "b2", "b3"), path)
-    process.wait_for("b1 to drain", lambda: listed(lab)["b1"]["state"] == "drain", 8)
+    process.wait_for("b1 to drain", lambda: listed(lab)["b1"]["state"] == "drain")
 
 
 def test_an_override_ends_with_its_time(lab):
-    guideway(lab, "backend", "drain", "b3", "--ttl", "1s", "--reason", "a disk")
+    guideway(lab, "backend", "drain", "b3", "--ttl", "4s", "--reason", "a disk")
     one = lab.json("lb1", ["guideway", "override", "list"])[0]
     assert (one["name"], one["who"], one["why"]) == ("b3", "root", "a disk") and one["ends"]
-    process.wait_for("b3 to return", lambda: listed(lab)["b3"]["slots"] > 0, 5)
+    process.wait_for("b3 to return", lambda: listed(lab)["b3"]["slots"] > 0)
     assert lab.json("lb1", ["guideway", "override", "list"]) == []
     assert "override is over" in lab.json("lb1", ["guideway", "table", "history"])[0]["cause"]
 

@@ -74,7 +74,7 @@ def test_inner_packet_reaches_the_stack_and_is_answered(lab, outer, inner):
     before = stats(lab)["packets"][name]
     watch = EchoWatch(lab, inner)
     tunnel_send(lab, outer, inner)
-    assert watch.seen(5)
+    assert watch.seen(30)
     assert stats(lab)["packets"][name] == before + 1
 
 

@@ -98,7 +98,7 @@ def test_an_interface_that_is_down_is_found(lab):
     try:
         assert found()["state"] == "finding" and "is down" in found()["what"]
         shell(lab, found()["commands"][0])
-        process.wait_for("the carrier", lambda: found()["state"] == "ok", 5)
+        process.wait_for("the carrier", lambda: found()["state"] == "ok")
     finally:
         shell(lab, "ip link del gwdown")
 

@@ -74,7 +74,7 @@ for _ in range(8):
 def lab(request, make_module_lab):
     made = make_module_lab(config=f"{HERE}/drops.yaml", **request.param)
     made.of_path = request.param["path"]
-    process.wait_for("b1's next hop", lambda: probe(made), 10)
+    process.wait_for("b1's next hop", lambda: probe(made))
     return made
 
 
@@ -116,12 +116,10 @@ def counted(lab, before, expected):
         return grown(before, drops(lab)) == expected
 
     try:
-        process.wait_for("the counters", settled, 10)
+        process.wait_for("the counters", settled)
     except process.LabError:
         assert grown(before, drops(lab)) == expected
-    now = drops(lab)
-    assert now["rx"] == sum_of(now)
-    return now
+    process.wait_for("rx = sum of outcomes", lambda: drops(lab)["rx"] == sum_of(drops(lab)))
 
 
 @pytest.mark.parametrize("reason", PACKETS)
@@ -136,8 +134,12 @@ def test_a_packet_is_counted_under_its_reason_once(lab, reason):
 def test_answers_beyond_the_limit_are_counted(lab):
     before = drops(lab)
     send(lab, [long_udp("DF")] * 400)
-    process.wait_for("400 packets", lambda: drops(lab)["rx"] >= before["rx"] + 400, 10)
-    after = drops(lab)
+
+    def decided():
+        now = drops(lab)
+        return now["rx"] >= before["rx"] + 400 and now["rx"] == sum_of(now) and now
+
+    after = process.wait_for("400 packets", decided)
     limited = grown(before, after)
     assert set(limited) == {"ptb_limited"}
     assert after["replied"] - before["replied"] + limited["ptb_limited"] == 400
@@ -149,9 +151,12 @@ def test_held_fragments_have_a_bound(lab):
         pytest.skip("XDP holds no fragments")
     before = drops(lab)
     send(lab, [later(1000 + n) for n in range(400)])
-    process.wait_for("all to be decided", lambda: drops(lab)["held"] == 0, 10)
-    after = drops(lab)
-    assert after["rx"] - before["rx"] >= 400
+
+    def decided():
+        now = drops(lab)
+        return now["rx"] >= before["rx"] + 400 and now["held"] == 0 and now["rx"] == sum_of(now) and now
+
+    after = process.wait_for("all to be decided", decided)
     counts = grown(before, after)
     assert set(counts) == {"frag_full", "frag_expired"} and sum(counts.values()) == 400, counts
     assert after["rx"] == sum_of(after)

@@ -57,7 +57,7 @@ def test_http_through_every_encapsulation(lab, keys):
         answers = set()
         # Sixty connections that all hash to one of two backends: once in 2^59 runs.
         for _ in range(60):
-            status, out, err = lab.run("client", ["curl", "-sS", "--fail", "--max-time", "5", url])
+            status, out, err = lab.run("client", ["curl", "-sS", "--fail", "--max-time", "20", url])
             assert status == 0, err
             answers.add(out[:2])
             if answers == {"b1", "b2"}:
@@ -73,7 +73,7 @@ def test_l2_takes_an_upload_of_full_packets(lab, tmp_path):
     """Segments that fill 1500 bytes: l2 adds nothing to them."""
     pools_change(lab, {"encap": "l2"})
     (tmp_path / "file").write_bytes(os.urandom(1 << 20))
-    command = ["curl", "-sS", "-o", "/dev/null", "--fail", "--max-time", "10", "--data-binary", f"@{tmp_path}/file"]
+    command = ["curl", "-sS", "-o", "/dev/null", "--fail", "--max-time", "30", "--data-binary", f"@{tmp_path}/file"]
     for address, _ in SERVICES:
         url = f"http://[{address}]/" if ":" in address else f"http://{address}/"
         status, _, err = lab.run("client", [*command, url])

@@ -42,13 +42,13 @@ def drained(lab, *names):
         backend(lab, "drain", name)
     try:
         process.wait_for(
-            f"{names} to lose their slots", lambda: not set(names) & set(view.table_read(lab).slots), 10
+            f"{names} to lose their slots", lambda: not set(names) & set(view.table_read(lab).slots)
         )
         yield
     finally:
         for name in names:
             backend(lab, "enable", name)
-        process.wait_for(f"{names} to return", lambda: set(names) <= set(view.table_read(lab).slots), 10)
+        process.wait_for(f"{names} to return", lambda: set(names) <= set(view.table_read(lab).slots))
 
 
 @contextlib.contextmanager
@@ -60,7 +60,7 @@ def long_lived(lab, keep=KEPT):
         return len(kept) == 2 * keep and all(len(one.answers) >= 2 for one in kept)
 
     try:
-        process.wait_for("long-lived connections", begun, 20)
+        process.wait_for("long-lived connections", begun)
         yield running
     finally:
         running.stop()
@@ -82,7 +82,7 @@ def test_a_flood_of_ten_tables_moves_no_established_flow(lab, kinds):
         received = lab.json("lb1", ["guideway", "drops", "--json"])["rx"] - before
         assert received > 9 * TABLE, "the flood did not arrive"
         moment = time.monotonic()
-        process.wait_for("an answer after the flood", lambda: answered_since(running, moment), 15)
+        process.wait_for("an answer after the flood", lambda: answered_since(running, moment))
         assert {number: one.backends for number, one in running.kept().items()} == {
             number: [home] for number, home in homes.items()
         }
@@ -94,9 +94,9 @@ def test_the_last_backend_drains_without_cutting_its_flows(lab):
         for name in ("b1", "b2", "b3"):
             backend(lab, "drain", name)
         try:
-            process.wait_for("a table without slots", lambda: not set(view.table_read(lab).slots) - {None}, 10)
+            process.wait_for("a table without slots", lambda: not set(view.table_read(lab).slots) - {None})
             moment = time.monotonic()
-            process.wait_for("answers by drained backends", lambda: answered_since(running, moment), 10)
+            process.wait_for("answers by drained backends", lambda: answered_since(running, moment))
             assert [one.error for one in running.kept().values() if one.error] == []
             refused = lab.run("client", ["curl", "-s", "--max-time", "1", f"http://{V4}/"])
             assert refused[0] == 28
@@ -145,10 +145,10 @@ def test_a_syn_that_is_sent_again_keeps_its_backend(lab):
     assert lab.run(first, ["ip", "route", "add", "blackhole", "10.81.0.2/32"])[0] == 0
     try:
         client = program_start(lab, "client", "-c", CONNECT, V4, str(port))
-        process.wait_for("the first SYN", lambda: syn_seen(lab, port) is not None, 5)
+        process.wait_for("the first SYN", lambda: syn_seen(lab, port) is not None)
         assert syn_seen(lab, port) == first
         backend_weights(lab, {first: 1, **dict.fromkeys(others, 100)})
-        process.wait_for("another table", lambda: view.table_read(lab).digest != table.digest, 10)
+        process.wait_for("another table", lambda: view.table_read(lab).digest != table.digest)
         sent_to = {name: view.decapsulated(lab, name) for name in others}
         time.sleep(1.2)  # a SYN falls into this time
     finally:
@@ -158,7 +158,7 @@ def test_a_syn_that_is_sent_again_keeps_its_backend(lab):
         assert sent_to == {name: view.decapsulated(lab, name) for name in others}
     finally:
         backend_weights(lab, dict.fromkeys(("b1", "b2", "b3"), 1))
-        process.wait_for("the old table", lambda: view.table_read(lab).digest == table.digest, 10)
+        process.wait_for("the old table", lambda: view.table_read(lab).digest == table.digest)
 
 
 def backend_weights(lab, weights):
@@ -172,6 +172,7 @@ def half_close_servers(lab):
     servers = [
         program_start(lab, name, f"{HERE}/half_close.py", "serve") for name in ("b1", "b2", "b3")
     ]
+    assert [server.stdout.readline() for server in servers] == ["ready\n"] * 3
     yield
     for server in servers:
         server.kill()
@@ -181,9 +182,8 @@ def half_close_servers(lab):
 @pytest.mark.usefixtures("half_close_servers")
 def test_a_half_closed_download_ends_well(lab):
     """Six seconds of download after the client's FIN, three times tcp_closing, over a table without its backend."""
-    time.sleep(0.5)
     clients = [program_start(lab, "client", f"{HERE}/half_close.py", "fetch", V4) for _ in range(9)]
-    time.sleep(0.5)
+    assert [client.stdout.readline() for client in clients] == ["half closed\n"] * 9
     with drained(lab, "b1", "b2"):
         sizes = [int(client.communicate(timeout=60)[0]) for client in clients]
     assert sizes == [30 * 4000] * 9

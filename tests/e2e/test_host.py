@@ -36,7 +36,7 @@ def ends(tmp_path_factory):
         words += "--in-memory --no-pci --no-telemetry --vdev net_tap0,iface=wire0"
         program = process.program_find(BUILD, "guideway-dataplane")
         pid = process.spawn(["ip", "netns", "exec", here, program, *words.split()], log)
-        process.wait_for("guideway-dataplane to listen", lambda: os.path.exists(f"{folder}/socket"), 20)
+        process.wait_for("guideway-dataplane to listen", lambda: os.path.exists(f"{folder}/socket"))
         ip("-n", here, "link", "set", "wire0", "netns", wire)
         ip("-n", wire, "link", "set", "wire0", "address", "02:00:00:00:00:77", "up")
         for own, other, bits in ADDRESSES:

@@ -34,20 +34,22 @@ def lab(request, make_lab):
 
 def answers(lab, count):
     """Who answered how many of so many connections; a failure counts as \"\"."""
-    command = f"for i in $(seq {count}); do curl -s --max-time 1 {URL} || echo; done"
+    command = f"for i in $(seq {count}); do curl -s --max-time 2 {URL} || echo; done"
     _, out, _ = lab.run("client", ["sh", "-c", command])
     names = out.split("\n")[:-1]
     return {name: names.count(name) for name in set(names)}
 
 
 def test_flows_are_shared_and_leave_a_way_that_dies(lab):
-    process.wait_for("answers by both ways", lambda: set(answers(lab, 12)) == set(WAYS), 15)
+    process.wait_for("answers by both ways", lambda: set(answers(lab, 12)) == set(WAYS))
+    process.wait_for("answers to all", lambda: "" not in answers(lab, 12))
     shares = answers(lab, 60)
-    assert set(shares) == set(WAYS) and min(shares.values()) >= 15
+    # 60 draws of one half: fewer than 8 once in 10^9 times
+    assert set(shares) == set(WAYS) and min(shares.values()) >= 8, shares
     route_set(lab, {"b1": 7, "b2": 1})
-    process.wait_for("the new weights", lambda: answers(lab, 40).get("b1", 0) >= 28, 10)
+    process.wait_for("the new weights", lambda: answers(lab, 40).get("b1", 0) >= 28)
     must(lab, "b1", "ip link set eth1 down")
-    process.wait_for("one way only", lambda: answers(lab, 12) == {"b2": 12}, 20)
+    process.wait_for("one way only", lambda: answers(lab, 12) == {"b2": 12})
     must(lab, "b1", "ip link set eth1 up")
     must(lab, "b1", "ip route replace default via 10.82.0.1")
-    process.wait_for("both ways again", lambda: set(answers(lab, 24)) == set(WAYS), 20)
+    process.wait_for("both ways again", lambda: set(answers(lab, 24)) == set(WAYS))

@@ -44,18 +44,18 @@ def test_good_bad_good(lab):
     whole = view.digest_of(lab)
     flows = traffic.Traffic(lab, DEFAULT_SERVICE, rate=40, keep=4)
     try:
-        process.wait_for("traffic", lambda: len(flows.requests()) > 40, 10)
+        process.wait_for("traffic", lambda: len(flows.requests()) > 40)
 
         config_change(lab, LINE_B3, "")
         hangup(lab)
-        process.wait_for("a table without b3", lambda: "b3" not in view.table_read(lab).slots, 10)
+        process.wait_for("a table without b3", lambda: "b3" not in view.table_read(lab).slots)
         smaller = view.digest_of(lab)
         assert smaller != whole
 
         config_change(lab, "encap: ipip", "encap: ipop")
         said = len(log_of(lab))
         hangup(lab)
-        process.wait_for("a complaint", lambda: "ipop" in log_of(lab)[said:], 10)
+        process.wait_for("a complaint", lambda: "ipop" in log_of(lab)[said:])
         status, out, err = lab.run("lb1", ["guideway", "config", "reload"])
         assert status == 5 and "ipop" in out + err
         assert view.digest_of(lab) == smaller
@@ -64,7 +64,7 @@ def test_good_bad_good(lab):
         config_change(lab, "encap: ipop", "encap: ipip")
         config_change(lab, "    backends:\n", "    backends:\n" + LINE_B3)
         assert lab.run("lb1", ["guideway", "config", "reload"])[0] == 0
-        process.wait_for("the first table", lambda: view.digest_of(lab) == whole, 15, 0.1)
+        process.wait_for("the first table", lambda: view.digest_of(lab) == whole, interval=0.1)
         time.sleep(1)
     finally:
         flows.stop()

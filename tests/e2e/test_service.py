@@ -19,22 +19,22 @@ def lab(request, make_module_lab):
 
 def get(lab, address, *options, path="/"):
     url = f"http://[{address}]{path}" if ":" in address else f"http://{address}{path}"
-    return lab.run("client", ["curl", "-sS", "--fail", "--max-time", "5", *options, url])
+    return lab.run("client", ["curl", "-sS", "--fail", "--max-time", "20", *options, url])
 
 
 @pytest.mark.parametrize("address", DEFAULT_SERVICE)
 def test_http_answers_and_every_backend_takes_part(lab, address):
     flows = traffic.Traffic(lab, [address], rate=150, keep=0)
     try:
-        view.process.wait_for("300 requests", lambda: len(flows.requests()) >= 300, 20)
+        view.process.wait_for("300 requests", lambda: len(flows.requests()) >= 300)
     finally:
         flows.stop()
     requests = flows.requests()
     assert traffic.failures(requests) == []
     shares = traffic.shares(requests)
     assert sorted(shares) == ["b1", "b2", "b3"]
-    # 300 draws of 1/3: a deviation of 12 points is over four sigma
-    assert all(abs(share - 1 / 3) < 0.12 for share in shares.values()), shares
+    # 300 draws of 1/3: a deviation of 18 points is over six sigma
+    assert all(abs(share - 1 / 3) < 0.18 for share in shares.values()), shares
 
 
 @pytest.mark.parametrize("address", DEFAULT_SERVICE)
@@ -59,7 +59,7 @@ def small_segments(lab):
 @pytest.mark.usefixtures("small_segments")
 @pytest.mark.parametrize("address", DEFAULT_SERVICE)
 def test_an_upload_of_many_packets_arrives(lab, address):
-    script = "head -c 1000000 /dev/zero | curl -sS --fail -g --max-time 10 --data-binary @- "
+    script = "head -c 1000000 /dev/zero | curl -sS --fail -g --max-time 30 --data-binary @- "
     url = f"http://[{address}]/" if ":" in address else f"http://{address}/"
     status, out, err = lab.run("client", ["sh", "-c", script + url])
     assert status == 0, err
@@ -104,14 +104,14 @@ def test_every_input_packet_is_accounted_for(lab):
         return shown["rx"] == sum(shown[name] for name in outcomes) + sum(shown["drops"].values())
 
     # counters of several workers or CPUs are not read at one moment: it must settle
-    view.process.wait_for("rx = sum of outcomes", balanced, 5, 0.2)
+    view.process.wait_for("rx = sum of outcomes", balanced, interval=0.2)
 
 
 def test_the_balancers_own_addresses_still_answer(lab):
     for address in (lab.plan.node("lb1").ipv4, lab.plan.node("lb1").ipv6):
         script = (
             "import socket,sys; s=socket.socket(socket.AF_INET6 if ':' in sys.argv[1] else socket.AF_INET);"
-            "s.settimeout(3)\n"
+            "s.settimeout(20)\n"
             "try: s.connect((sys.argv[1], 9))\n"
             "except ConnectionRefusedError: print('refused')"
         )

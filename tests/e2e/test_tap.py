@@ -45,7 +45,7 @@ def test_every_size_of_frame_goes_through_a_tap(lab, tmp_path, mode):
             status, out, _ = lab.run("lb1", command)
             return status == 0 and json.loads(out)["backends"]
 
-        process.wait_for("the table", in_force, 20)
+        process.wait_for("the table", in_force)
         out, _ = tap.communicate("go\n", timeout=60)
         assert json.loads(out) == list(range(60, 1515))
     finally:

@@ -31,7 +31,7 @@ def lab(request, make_module_lab):
 @pytest.fixture(scope="module")
 def flows(lab):
     running = traffic.Traffic(lab, DEFAULT_SERVICE, rate=100, keep=4)
-    process.wait_for("traffic", lambda: len(running.requests()) > 50, 10)
+    process.wait_for("traffic", lambda: len(running.requests()) > 50)
     yield running
     running.stop()
 
@@ -74,7 +74,7 @@ class Terminal:
     def press(self, keys):
         os.write(self.fd, keys.encode())
 
-    def wait(self, what, check, patience=10):
+    def wait(self, what, check, patience=process.PATIENCE):
         try:
             process.wait_for(what, lambda: check(self.text()), patience)
         except Exception as problem:
@@ -82,7 +82,7 @@ class Terminal:
 
     def end(self):
         """The exit status; kills what does not end."""
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             self.read(0.01)
             pid, status = os.waitpid(self.pid, os.WNOHANG)

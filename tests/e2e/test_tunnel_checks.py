@@ -35,7 +35,7 @@ def down(lab):
 
 
 def wait_down(lab, expected):
-    process.wait_for(f"{sorted(expected)} to be down, and nothing else", lambda: down(lab) == expected, 20, 0.1)
+    process.wait_for(f"{sorted(expected)} to be down, and nothing else", lambda: down(lab) == expected, interval=0.1)
 
 
 def on(lab, node, *command):

@@ -53,7 +53,7 @@ def send_reversed(raw, source, sport, address, ident, data):
 def send(how, address, count, size):
     sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
     sock.connect((address, PORT))
-    sock.settimeout(3)
+    sock.settimeout(10)
     source, sport = sock.getsockname()[:2]
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) if how == "reversed" else None
     answered, names = [], []

@@ -5,7 +5,8 @@
   serve NAME             answers each datagram on port 7, both families, with NAME in front, from the
                          address that it came to
   send ADDRESS SECONDS FLOWS RATE
-                         numbered datagrams at a steady rate from FLOWS sockets; prints as JSON
+                         numbered datagrams at a steady rate from FLOWS sockets, until the time is over and
+                         standard input ends; prints as JSON
                          {"sent", "answered", "by": {flow: [backends in order]}, "lost": [seconds of sending]}
 """
 
@@ -16,6 +17,8 @@ import sys
 import time
 
 PORT = 7
+ROOM = 8 << 20  # a program that waits for its CPU must not lose what comes meanwhile
+SO_RCVBUFFORCE = 33  # Python has no name for it
 IP_PKTINFO = 8
 
 
@@ -26,6 +29,7 @@ def server_socket(family, port=PORT):
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
     else:
         sock.setsockopt(socket.IPPROTO_IP, IP_PKTINFO, 1)
+    sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
     sock.bind(("", port))
     return sock
 
@@ -58,16 +62,21 @@ def receive(sockets, flows, pending, by):
                     seen.append(name)
 
 
+def input_ended():
+    return bool(select.select([sys.stdin], [], [], 0)[0]) and not sys.stdin.read()
+
+
 def send(address, seconds, count, rate):
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sockets = [socket.socket(family, socket.SOCK_DGRAM) for _ in range(count)]
     for sock in sockets:
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
         sock.connect((address, PORT))
     flows = {sock: number for number, sock in enumerate(sockets)}
     pending, by = {}, {number: [] for number in range(count)}
     begun = time.monotonic()
     number = 0
-    while (now := time.monotonic()) < begun + seconds:
+    while (now := time.monotonic()) < begun + seconds or not input_ended():
         if number <= (now - begun) * rate:
             pending[number] = now
             sockets[number % count].send(str(number).encode())
@@ -75,8 +84,10 @@ def send(address, seconds, count, rate):
         else:
             select.select(sockets, [], [], 0.001)
         receive(sockets, flows, pending, by)
-    time.sleep(0.5)
-    receive(sockets, flows, pending, by)
+    last = time.monotonic() + 20
+    while pending and time.monotonic() < last:
+        select.select(sockets, [], [], 0.1)
+        receive(sockets, flows, pending, by)
     lost = sorted(pending.values())
     print(json.dumps({"sent": number, "answered": number - len(lost), "by": by, "lost": lost}))
 

@@ -20,7 +20,7 @@ def capture(tmp_path):
 
 def run(capture, *more, **how):
     command = [program(), "--path", "xdp", "--config", CONFIG, "--in", capture, "--json", *more]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, check=False, **how)
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=600, check=False, **how)
 
 
 @pytest.mark.parametrize("option", ["--out", "--host"])
@@ -49,7 +49,7 @@ def test_frames_that_cannot_be_written_are_a_failure(capture):
 def test_the_tracer_tells_each_stage(capture, path):
     """With the state of the flow before and after, in both paths."""
     command = [program(), "--path", path, "--config", CONFIG, "--in", capture, "-v"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     told = dict(line.strip().split(None, 1) for line in done.stdout.splitlines()[1:])
     assert told["vip"] == "203.0.113.10/32"
     assert "ports 40000 -> 80 SYN" in told["headers"]

@@ -13,7 +13,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 META = "linux-image-amd64"
-SECONDS = 500
+SECONDS = 1800
 MODULES = (
     "virtio_pci", "virtio_console", "tun", "veth", "ipip", "sit", "ip6_tunnel", "fou", "fou6", "ip_gre", "ip6_gre",
     "sch_ingress", "cls_bpf",

@@ -106,7 +106,7 @@ static void client_run(void *argument)
 
 	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, path);
 	curl_easy_setopt(easy, CURLOPT_URL, exchange->url);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 5000L);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 60000L);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_append);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);

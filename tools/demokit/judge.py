@@ -9,9 +9,9 @@ from labkit import traffic
 # A request may straddle the moment when the new table was seen: it was sent before, or the balancer
 # took the table in while we asked it.
 WINDOW_SLACK = 0.3
-# How far a share may be off: four standard deviations of as many draws as there were requests, and a
-# hundredth for the table itself.
-SHARE_SIGMAS = 4
+# How far a share may be off: six and a half standard deviations of as many draws as there were requests,
+# which chance exceeds once in ten billion times, and a hundredth for the table itself.
+SHARE_SIGMAS = 6.5
 SHARE_SLACK = 0.01
 # Share of slots that Maglev may move although their backend is alive. For three members at M = 65537 the
 # algorithm itself moves less than a tenth of this (guideway-hash table --algorithm maglev shows it).

@@ -12,7 +12,7 @@ from . import judge, load, watch
 VICTIM = "b2"
 REQUESTS_A_SECOND = 60
 KEPT = 6
-PATIENCE = 20
+PATIENCE = 60
 
 
 def _ready(lab, screen):

@@ -189,7 +189,7 @@ class Lab:
             return ready()
 
         try:
-            process.wait_for(f"{program} on {node.name} to serve (log {log})", settled, 20)
+            process.wait_for(f"{program} on {node.name} to serve (log {log})", settled)
         except EndedAtOnce:
             raise
         except LabError as problem:

@@ -74,7 +74,7 @@ def alive(pid):
         return False
 
 
-def end(pid, how=signal.SIGTERM, patience=5.0):
+def end(pid, how=signal.SIGTERM, patience=20.0):
     """Signals a process and waits until it is gone; insists after `patience` seconds."""
     deadline = time.monotonic() + patience
     try:
@@ -88,7 +88,11 @@ def end(pid, how=signal.SIGTERM, patience=5.0):
         time.sleep(0.01)
 
 
-def wait_for(what, check, patience=10.0, interval=0.05):
+# Longer than anything that comes at all takes on the slowest machine.
+PATIENCE = 60.0
+
+
+def wait_for(what, check, patience=PATIENCE, interval=0.05):
     """Calls check() until it is true; LabError with what was waited for after `patience` seconds."""
     deadline = time.monotonic() + patience
     while True:

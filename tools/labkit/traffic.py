@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-TIMEOUT = 3.0
+TIMEOUT = 10.0  # two lost SYNs take three seconds, and a busy machine its time
 REQUEST = "GET / HTTP/1.1\r\nHost: lab\r\n{}\r\n"
 
 
@@ -63,9 +63,8 @@ async def _request_once(address, port):
     _emit(kind="request", address=address, begin=begin, end=time.monotonic(), **result)
 
 
-async def _request_loop(address, port, rate):
+async def _request_loop(address, port, rate, running):
     """New connections at a steady rate, whatever becomes of those before."""
-    running = set()
     due = time.monotonic()
     while True:
         task = asyncio.create_task(_request_once(address, port))
@@ -98,10 +97,11 @@ async def _keep_loop(number, address, port, interval):
 async def _main(args):
     loop = asyncio.get_running_loop()
     tasks = []
+    running = set()
     number = 0
     for address in args.address:
         if args.rate:
-            tasks.append(asyncio.create_task(_request_loop(address, args.port, args.rate)))
+            tasks.append(asyncio.create_task(_request_loop(address, args.port, args.rate, running)))
         for _ in range(args.keep):
             tasks.append(asyncio.create_task(_keep_loop(number, address, args.port, args.interval)))
             number += 1
@@ -111,7 +111,9 @@ async def _main(args):
     await stop.wait()
     for task in tasks:
         task.cancel()
-    await asyncio.sleep(0)
+    # What hangs is told as well: no request is left without its end.
+    if running:
+        await asyncio.wait(running)
 
 
 @dataclasses.dataclass
@@ -149,11 +151,11 @@ class Traffic:
             )
 
     def stop(self):
-        """Ends it; to be called once, in any case."""
+        """Ends it when every request has its outcome; to be called in any case."""
         if self.child.poll() is None:
             self.child.send_signal(signal.SIGTERM)
             try:
-                self.child.wait(5)
+                self.child.wait(2 * TIMEOUT)
             except subprocess.TimeoutExpired:
                 self.child.kill()
                 self.child.wait()

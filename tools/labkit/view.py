@@ -65,7 +65,7 @@ def in_force(lab, node="lb1"):
     return snapshot["built"] == snapshot["in_force"]
 
 
-def wait_members(lab, count, node="lb1", patience=20):
+def wait_members(lab, count, node="lb1", patience=process.PATIENCE):
     """Waits until `count` members of all pools together are up and have slots in the tables in force."""
 
     def there():
@@ -76,7 +76,7 @@ def wait_members(lab, count, node="lb1", patience=20):
     process.wait_for(f"{count} members on {node}", there, patience, 0.1)
 
 
-def wait_all_up(lab, patience=20):
+def wait_all_up(lab, patience=process.PATIENCE):
     """Waits until every backend of the lab is up on every balancer, and the datapath knows."""
     for node in lab.plan.lbs:
         process.wait_for(
