@@ -5,6 +5,7 @@
  */
 #include "suite.h"
 #include "tools/bench/core/bench.h"
+#include "tools/bench/core/measure.h"
 #include "tools/bench/dpdk/frames.h"
 
 #include <errno.h>
@@ -169,16 +170,30 @@ static void two_workers_share_the_flows(void)
 	CU_ASSERT_EQUAL(samples[BENCH_BALANCER].flows_new, 0);
 }
 
+static void untracked_packets_are_whole_and_leave_nothing_in_the_flow_table(void)
+{
+	struct bench_sample samples[2];
+	struct bench_case what = plain;
+	char why[BENCH_MESSAGE] = "";
+
+	what.tracked = false;
+	measure_for(&what, 0.05, samples);
+	expect_whole(samples);
+	CU_ASSERT_EQUAL(samples[BENCH_BALANCER].remembered, 0);
+	CU_ASSERT_TRUE(sample_judge(&what, BENCH_BALANCER, &samples[BENCH_BALANCER], why));
+	what.tracked = true;
+	measure_for(&what, 0.05, samples);
+	what.tracked = false;
+	CU_ASSERT_FALSE(sample_judge(&what, BENCH_BALANCER, &samples[BENCH_BALANCER], why));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "were to go untracked"));
+}
+
 static void a_case_that_the_path_cannot_have_is_refused(void)
 {
 	struct bench_case what = plain;
 	char message[BENCH_MESSAGE] = "";
 	void *state = NULL;
 
-	what.tracked = false;
-	CU_ASSERT_EQUAL(bench_dpdk_cpu.open(&machine, &what, &state, message), -ENOTSUP);
-	CU_ASSERT_PTR_NOT_NULL(strstr(message, "tracks"));
-	what = plain;
 	what.workers = CPU_SETSIZE;
 	CU_ASSERT_EQUAL(bench_dpdk_cpu.open(&machine, &what, &state, message), -ENOTSUP);
 	CU_ASSERT_PTR_NOT_NULL(strstr(message, "workers"));
@@ -231,6 +246,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(flows_that_never_send_fill_the_table),
 	GW_TEST(tables_are_swapped_while_it_is_measured),
 	GW_TEST(two_workers_share_the_flows),
+	GW_TEST(untracked_packets_are_whole_and_leave_nothing_in_the_flow_table),
 	GW_TEST(a_case_that_the_path_cannot_have_is_refused),
 };
 

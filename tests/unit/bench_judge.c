@@ -256,7 +256,26 @@ static void packets_that_opened_no_flow_void_a_sample_of_new_ones(void)
 	CU_ASSERT_FALSE(sample_judge(&fresh, BENCH_BALANCER, &sample, why));
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "only 300000 of 1000000 packets opened a flow, 50%"));
 	fresh.tracked = false;
+	sample.flows_new = 0;
 	CU_ASSERT_TRUE(sample_judge(&fresh, BENCH_BALANCER, &sample, why));
+}
+
+/* Even one that was remembered before this sample: its packets would be found again. */
+static void a_flow_that_was_remembered_voids_an_untracked_sample(void)
+{
+	struct bench_case what = plain;
+	struct bench_sample sample = sample_good(40);
+	char why[BENCH_MESSAGE] = "";
+
+	what.tracked = false;
+	CU_ASSERT_TRUE(sample_judge(&what, BENCH_BALANCER, &sample, why));
+	sample.remembered = 7;
+	CU_ASSERT_TRUE(sample_judge(&plain, BENCH_BALANCER, &sample, why));
+	CU_ASSERT_FALSE(sample_judge(&what, BENCH_BALANCER, &sample, why));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "for 7 packets, which were to go untracked"));
+	sample.remembered = 0;
+	sample.untracked = 3;
+	CU_ASSERT_FALSE(sample_judge(&what, BENCH_BALANCER, &sample, why));
 }
 
 static void bound_as_quick_as_its_feeder_still_counts(void)
@@ -557,6 +576,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(counters_that_disagree_void_a_sample),
 	GW_TEST(too_few_swaps_void_a_sample),
 	GW_TEST(packets_that_opened_no_flow_void_a_sample_of_new_ones),
+	GW_TEST(a_flow_that_was_remembered_voids_an_untracked_sample),
 	GW_TEST(bound_as_quick_as_its_feeder_still_counts),
 	GW_TEST(refused_figure_has_no_number_anywhere),
 	GW_TEST(impossible_case_is_skipped_and_failure_is_told),

@@ -142,6 +142,17 @@ static void expect_loss_seen(const struct bench_runner *runner)
 	runner->close(state);
 }
 
+static void expect_nothing_remembered(const struct bench_runner *runner)
+{
+	struct bench_case what = make_case(BENCH_IPV4, "ipip", 64);
+	struct bench_sample sample;
+
+	CU_ASSERT(pass(runner, &what).remembered > 0);
+	what.tracked = false;
+	sample = pass(runner, &what);
+	CU_ASSERT_EQUAL(sample.remembered + sample.untracked, 0);
+}
+
 static void test_runs_carry_every_family_encapsulation_and_size(void)
 {
 	pass_all(&bench_xdp_cpu);
@@ -183,6 +194,11 @@ static void test_runs_go_on_when_the_flow_table_is_full(void)
 	pass(&bench_xdp_cpu, &what);
 }
 
+static void test_runs_of_untracked_packets_leave_nothing_in_the_flow_table(void)
+{
+	expect_nothing_remembered(&bench_xdp_cpu);
+}
+
 static void link_carries_every_family_encapsulation_and_size(void)
 {
 	pass_all(&bench_xdp_link);
@@ -196,6 +212,11 @@ static void link_sees_another_encapsulation(void)
 static void link_sees_what_does_not_come_back(void)
 {
 	expect_loss_seen(&bench_xdp_link);
+}
+
+static void link_leaves_nothing_of_untracked_packets_in_the_flow_table(void)
+{
+	expect_nothing_remembered(&bench_xdp_link);
 }
 
 static void link_goes_on_while_tables_are_swapped(void)
@@ -238,9 +259,11 @@ static const struct gw_test tests[] = {
 	GW_TEST(test_runs_open_new_flows),
 	GW_TEST(test_runs_go_on_while_tables_are_swapped),
 	GW_TEST(test_runs_go_on_when_the_flow_table_is_full),
+	GW_TEST(test_runs_of_untracked_packets_leave_nothing_in_the_flow_table),
 	GW_TEST(link_carries_every_family_encapsulation_and_size),
 	GW_TEST(link_sees_another_encapsulation),
 	GW_TEST(link_sees_what_does_not_come_back),
+	GW_TEST(link_leaves_nothing_of_untracked_packets_in_the_flow_table),
 	GW_TEST(link_goes_on_while_tables_are_swapped),
 	GW_TEST(link_leaves_the_caller_where_it_was),
 	GW_TEST(link_refuses_less_than_full_load),

@@ -49,7 +49,7 @@ struct bench_case {
 	uint32_t table_size;
 	uint64_t table_flows;	   /* room of the flow table; 0: twice `flows`, at least 65,536 */
 	double table_fill;	   /* share of it that flows which never send take up at first */
-	bool tracked;		   /* false: no flow table (XDP), as far as the path can */
+	bool tracked;		   /* false: the services have track_flows: false */
 	uint32_t workers;	   /* DPDK */
 	uint32_t swaps_per_second; /* tables put in force while it is measured */
 	double load;   /* link and nic: share of the highest rate, for latency; 0: all it takes */
@@ -89,6 +89,7 @@ struct bench_sample {
 	uint64_t counted_other; /* to_host, replied, consumed, held */
 	uint64_t untracked;	/* of those sent: the flow table had no room */
 	uint64_t flows_new;	/* of those sent: they made a flow known to the table */
+	uint64_t remembered;	/* packets that ever did so, since this balancer started */
 	double io_ns; /* of the bound: ns a packet when it leaves the frames alone; 0: not known */
 	bool has_latency;
 	double latency_ns[3]; /* p50, p99, p99.9 */

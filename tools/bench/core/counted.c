@@ -47,5 +47,6 @@ void bench_count(const struct gw_counters *before, const struct gw_counters *aft
 	bench_note(sample, "tx_full", after->tx_full - before->tx_full);
 	bench_note(sample, "xmit_failed", after->xmit_failed - before->xmit_failed);
 	sample->flows_new = after->flows_new - before->flows_new;
+	sample->remembered = after->flows_new;
 	sample->untracked = after->untracked - before->untracked;
 }

@@ -91,6 +91,11 @@ static bool output_judge(
 		snprintf(why, BENCH_MESSAGE,
 			"only %" PRIu64 " tables were put in force, %u a second were asked for",
 			sample->swaps, what->swaps_per_second);
+	else if (!what->tracked && sample->remembered + sample->untracked)
+		snprintf(why, BENCH_MESSAGE,
+			"the balancer has looked for room in its flow table for %" PRIu64
+			" packets, which were to go untracked",
+			sample->remembered + sample->untracked);
 	else if ((double)(sample->flows_new + sample->untracked) < opened)
 		snprintf(why, BENCH_MESSAGE,
 			"only %" PRIu64 " of %" PRIu64 " packets opened a flow, %g%% were to",

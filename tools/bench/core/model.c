@@ -51,8 +51,10 @@ static void write_services(FILE *text, const struct bench_case *what)
 	for (uint32_t i = 0; i < what->services; i++) {
 		uint32_t ipv4 = BENCH_SERVICE_IPV4 + i;
 
-		fprintf(text, "- {name: s%u, protocol: tcp, ports: [%u], pool: p%u, addresses: [",
-			i, BENCH_SERVICE_PORT, i % what->pools);
+		fprintf(text,
+			"- {name: s%u, protocol: tcp, ports: [%u], pool: p%u, track_flows: %s, "
+			"addresses: [",
+			i, BENCH_SERVICE_PORT, i % what->pools, what->tracked ? "true" : "false");
 		if (what->family == BENCH_IPV6)
 			fprintf(text, "\"2001:db8:113::%x:%x\"]}\n", (i + 1) >> 16,
 				(i + 1) & 0xffff);

@@ -49,7 +49,7 @@ static const char help[] = WHAT_HELP
 	"  --new LIST          share of packets that open a flow never seen before (default 0)\n"
 	"  --table-flows LIST  room of the flow table (default twice --flows, at least 65536)\n"
 	"  --fill LIST         share of it that other, silent flows take up at first (default 0)\n"
-	"  --tracked LIST      yes, or no: without the flow table, which no path can do yet\n"
+	"  --tracked LIST      yes, or no: of services with track_flows: false (default yes)\n"
 	"  --untracked         the same as --tracked no\n"
 	"  --workers LIST      workers (dpdk; default 1)\n"
 	"  --swaps LIST        tables put in force a second meanwhile (default 0)\n"

@@ -301,10 +301,6 @@ static int cpu_measure(void *state, enum bench_subject subject, double seconds,
 static int check_case(
 	const struct bench_machine *machine, const struct bench_case *what, char *message)
 {
-	if (!what->tracked) {
-		snprintf(message, BENCH_MESSAGE, "the DPDK path always tracks flows");
-		return -ENOTSUP;
-	}
 	if (!what->flows || what->flows >= FILL_FIRST) {
 		snprintf(message, BENCH_MESSAGE,
 			"%" PRIu64 " flows: from memory there can be 1 to %" PRIu64, what->flows,

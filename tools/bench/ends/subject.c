@@ -259,6 +259,7 @@ static void add_worker(struct bench_counted *counted, const struct gw_worker_sta
 	}
 	counted->flows_new += b->flows_new - a->flows_new;
 	counted->untracked += b->untracked - a->untracked;
+	counted->remembered += b->flows_new;
 	counted->busy_cycles += now->busy_cycles - before->busy_cycles;
 	counted->total_cycles += now->total_cycles - before->total_cycles;
 }

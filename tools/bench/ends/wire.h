@@ -87,7 +87,8 @@ struct bench_counted {
 	uint64_t rx, tx, drops, other;
 	uint64_t busy_cycles, total_cycles;
 	uint64_t swaps, flows_new, untracked;
-	char note[96]; /* "no_neighbour 12": where drops come from */
+	uint64_t remembered; /* flows_new since the subject began */
+	char note[96];	     /* "no_neighbour 12": where drops come from */
 };
 
 /* Of the port, in the answer to the setup. */

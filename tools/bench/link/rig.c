@@ -145,10 +145,6 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
 	int error;
 
 	*rig = (struct bench_rig){};
-	if (!what->tracked) {
-		snprintf(message, BENCH_MESSAGE, "the DPDK path tracks every flow");
-		return -ENOTSUP;
-	}
 	fill_setup(&rig->setup, machine, what);
 	rig->unasked = bench_mac_read(dut, rig->setup.balancer_mac);
 	if (rig->unasked)
@@ -229,6 +225,7 @@ static void fill_sample(struct bench_sample *sample, const struct bench_generate
 		.swaps = counted->swaps,
 		.flows_new = counted->flows_new,
 		.untracked = counted->untracked,
+		.remembered = counted->remembered,
 		.counted_rx = counted->rx,
 		.counted_tx = counted->tx,
 		.counted_drops = counted->drops,

@@ -77,10 +77,6 @@ int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine 
 	char why[GW_XDP_WHY] = "";
 	int error;
 
-	if (!what->tracked) {
-		snprintf(message, BENCH_MESSAGE, "the XDP path always tracks flows");
-		return -ENOTSUP;
-	}
 	*balancer = (struct xdp_balancer){
 		.cpu = machine->cpu, .swaps.per_second = what->swaps_per_second};
 	libbpf_set_print(NULL); /* the message says what is wrong */
