@@ -3,6 +3,9 @@
  * First stage: takes the common frames (common.h) of flows to services that the worker has met
  * lately, in one pass over the burst, from the first byte to the flow's place in the table, whose
  * bucket is fetched ahead. All others are left in burst->live for the next two stages.
+ *
+ * With many services the worker's memory of them is not in the first caches: the pass fetches its
+ * lines ahead too, and a second one reads them. What decides that is the same for a whole burst.
  */
 #include "common.h"
 
@@ -22,26 +25,47 @@ struct common_scope {
 	uint32_t seen_epoch;
 };
 
+/* The services of a burst's common packets are found in a second pass; by these. */
+struct common_later {
+	uint32_t bucket[GW_BURST_MAX];
+	struct gw_service_name name[GW_BURST_MAX];
+};
+
+static __rte_always_inline bool is_untracked(const struct common_scope *scope, uint32_t service)
+{
+	return scope->service[service].flags & GW_SERVICE_UNTRACKED;
+}
+
 /*
- * A common packet, whose record is filled: its service and its flow's place. Where no service goes
- * untracked nobody asks which one does.
+ * A common packet, whose record is filled: its service, unless that is found later, and its flow's
+ * place. Where no service goes untracked nobody asks which one does.
  */
 static __rte_always_inline bool take(const struct common_scope *scope, struct gw_burst *burst,
-	uint16_t i, const uint64_t key[GW_KEY_WORDS], bool some_untracked)
+	uint16_t i, const uint64_t key[GW_KEY_WORDS], bool some_untracked,
+	struct common_later *later)
 {
 	const struct gw_packet *packet = &burst->packet[i];
-	uint32_t service = gw_service_seen_find(scope->seen, scope->seen_mask, scope->seen_epoch,
-		&key[2], (uint32_t)(key[4] >> 16));
+	struct gw_service_name name = gw_service_name(&scope->secrets, packet->family, key);
+	uint32_t service = GW_NONE;
 	struct gw_flow_place place;
 
-	if (unlikely(service == GW_NONE))
-		return false;
-	if (some_untracked && scope->service[service].flags & GW_SERVICE_UNTRACKED) {
+	if (later) {
+		later->name[i] = name;
+		later->bucket[i] = gw_service_seen_place(name, 0, scope->seen_mask);
+		rte_prefetch0(&scope->seen[later->bucket[i]]);
+	} else {
+		service = gw_service_seen_find_first(
+			scope->seen, scope->seen_mask, scope->seen_epoch, name);
+		if (unlikely(service == GW_NONE))
+			return false;
+	}
+	if (!later && some_untracked && is_untracked(scope, service)) {
 		burst->untracked |= 1ull << i;
 	} else {
 		place = gw_flow_place_of_sum(gw_key_sum(&scope->secrets, packet->family, key),
 			packet->protocol, scope->buckets);
-		rte_prefetch0(&scope->bucket[place.bucket]);
+		if (!later || !some_untracked)
+			rte_prefetch0(&scope->bucket[place.bucket]);
 		burst->place[i] = place;
 	}
 	burst->result[i] = (struct gw_result){
@@ -55,8 +79,8 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 }
 
 /* One road a family: what one of them knows of the key folds away. */
-static __rte_always_inline bool read_one(
-	const struct common_scope *scope, struct gw_burst *burst, uint16_t i, bool some_untracked)
+static __rte_always_inline bool read_one(const struct common_scope *scope, struct gw_burst *burst,
+	uint16_t i, bool some_untracked, struct common_later *later)
 {
 	const struct rte_mbuf *mbuf = burst->mbuf[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -69,22 +93,22 @@ static __rte_always_inline bool read_one(
 	family = gw_common_kind(&scope->link, frame, length);
 	if (family == GW_IPV4)
 		return gw_common_ipv4(frame, length, &burst->packet[i], key) &&
-		       take(scope, burst, i, key, some_untracked);
+		       take(scope, burst, i, key, some_untracked, later);
 	if (family == GW_IPV6)
 		return gw_common_ipv6(frame, length, &burst->packet[i], key) &&
-		       take(scope, burst, i, key, some_untracked);
+		       take(scope, burst, i, key, some_untracked, later);
 	return false;
 }
 
-/* Returns the places of those taken, one bit each. */
-static __rte_always_inline uint64_t read_all(
-	const struct common_scope *scope, struct gw_burst *burst, bool some_untracked)
+/* Reads the burst, and leaves in burst->live what it did not take. The others: one bit each. */
+static __rte_always_inline uint64_t read_burst(const struct common_scope *scope,
+	struct gw_burst *burst, bool some_untracked, struct common_later *later)
 {
 	uint16_t count = burst->count, left = 0;
 	uint64_t common = 0;
 
 	for (uint16_t i = 0; i < count; i++) {
-		if (likely(read_one(scope, burst, i, some_untracked)))
+		if (likely(read_one(scope, burst, i, some_untracked, later)))
 			common |= 1ull << i;
 		else
 			burst->live[left++] = (uint8_t)i;
@@ -93,9 +117,56 @@ static __rte_always_inline uint64_t read_all(
 	return common;
 }
 
+/* The second pass: of those that the first one took, one bit each, the ones whose service is known.
+ */
+static uint64_t find_services(const struct common_scope *scope, struct gw_burst *burst,
+	uint64_t common, bool some_untracked, const struct common_later *later)
+{
+	uint64_t found = common;
+
+	for (uint64_t todo = common; todo; todo &= todo - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(todo);
+		uint32_t service = gw_service_seen_in(
+			&scope->seen[later->bucket[i]], scope->seen_epoch, later->name[i].name);
+
+		if (unlikely(service == GW_NONE)) {
+			service = gw_service_seen_find(
+				scope->seen, scope->seen_mask, scope->seen_epoch, later->name[i]);
+			if (service == GW_NONE) {
+				found &= ~(1ull << i);
+				continue;
+			}
+		}
+		burst->result[i].service = service;
+		if (some_untracked && is_untracked(scope, service))
+			burst->untracked |= 1ull << i;
+		else if (some_untracked)
+			rte_prefetch0(&scope->bucket[burst->place[i].bucket]);
+	}
+	return found;
+}
+
+/* In two passes: the memory of services is fetched ahead. */
+static __rte_noinline uint64_t read_many(
+	const struct common_scope *scope, struct gw_burst *burst, bool some_untracked)
+{
+	struct common_later later;
+	uint64_t common = read_burst(scope, burst, some_untracked, &later);
+	uint64_t found = find_services(scope, burst, common, some_untracked, &later);
+
+	if (likely(found == common))
+		return found;
+	burst->live_count = 0;
+	for (uint16_t i = 0; i < burst->count; i++)
+		if (!(found >> i & 1))
+			burst->live[burst->live_count++] = (uint8_t)i;
+	return found;
+}
+
 void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
 {
 	const struct gw_engine *engine = worker->engine;
+	bool some_untracked = worker->view->some_untracked;
 	const struct common_scope scope = {
 		.link = gw_common_link(&engine->port[burst->port]),
 		.secrets = worker->flow_secrets,
@@ -107,8 +178,10 @@ void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
 		.seen_epoch = worker->service_seen_epoch,
 	};
 
-	if (unlikely(worker->view->some_untracked))
-		burst->common = read_all(&scope, burst, true);
+	if (unlikely(worker->service_seen_many))
+		burst->common = read_many(&scope, burst, some_untracked);
+	else if (unlikely(some_untracked))
+		burst->common = read_burst(&scope, burst, true, NULL);
 	else
-		burst->common = read_all(&scope, burst, false);
+		burst->common = read_burst(&scope, burst, false, NULL);
 }

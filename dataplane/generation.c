@@ -259,6 +259,15 @@ static bool find_untracked(const struct gw_view *view)
 	return false;
 }
 
+/* Do addresses and ports lead where they led in `previous`? That alone: not how, nor what for. */
+static bool same_services(const struct gw_view *view, const struct gw_view *previous)
+{
+	return previous && previous->vip_count == view->vip_count &&
+	       previous->span_count == view->span_count &&
+	       memcmp(previous->vip, view->vip, view->vip_count * sizeof(*view->vip)) == 0 &&
+	       memcmp(previous->span, view->span, view->span_count * sizeof(*view->span)) == 0;
+}
+
 static struct gw_view *view_build(const struct gw_snapshot_header *image,
 	const struct gw_generation *generation, const struct gw_view *previous, int socket)
 {
@@ -299,6 +308,8 @@ static struct gw_view *view_build(const struct gw_snapshot_header *image,
 	copy_section(arrays.service, image, &image->services, sizeof(*arrays.service));
 	view->some_untracked = find_untracked(view);
 	copy_section(arrays.member, image, &image->members, sizeof(*arrays.member));
+	view->services_version =
+		same_services(view, previous) ? previous->services_version : view->version;
 	fill_endpoints(&arrays, image);
 	copy_backends(arrays.backend, image, generation);
 	if (fill_pools(&arrays, image, previous, socket) ||

@@ -176,11 +176,17 @@ void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
 	worker->piece_count = 0;
 }
 
-/* Another snapshot, or the first: what was remembered of the last one is void. */
+/*
+ * Another snapshot, or the first: what was remembered of the last one is void, but services that
+ * are the same in both.
+ */
 static __rte_noinline void meet_view(struct gw_worker *worker, const struct gw_view *view)
 {
 	memset(worker->vip_seen, 0, sizeof(worker->vip_seen));
-	gw_service_seen_forget(worker, view->span_count);
+	if (worker->service_seen_version != view->services_version) {
+		gw_service_seen_forget(worker, view->span_count);
+		worker->service_seen_version = view->services_version;
+	}
 	gw_key_seed_set(&worker->table_seed, view->hash_seed);
 	worker->flow_secrets = gw_flow_secrets(worker->engine->flows.seed);
 	worker->seen_version = view->version;

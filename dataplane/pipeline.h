@@ -144,9 +144,11 @@ struct gw_worker {
 	uint16_t piece_count;
 	struct rte_mbuf *piece[GW_PIECES_MAX]; /* fragment_inner.c */
 	uint64_t seen_version;		       /* of the view that what has been seen is of */
+	uint64_t service_seen_version;	       /* the same view's services_version */
 	struct gw_service_seen *service_seen;  /* [GW_SERVICE_SEEN_MAX]; service_seen.h */
 	uint32_t service_seen_mask;
 	uint32_t service_seen_epoch;
+	bool service_seen_many;		     /* more than the first cache holds: fetched ahead */
 	struct gw_flow_secrets flow_secrets; /* of the engine's flow table */
 	struct gw_key_seed table_seed;	     /* of the view */
 	struct gw_vip_seen vip_seen[1 << GW_VIP_SEEN_BITS];

@@ -1,98 +1,154 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A worker's memory of services: which one an address, a protocol and a port lead to, as the whole
- * look-up (service.c) said, for as long as the snapshot lasts. One or ten thousand services, the
- * common packet finds its own with one comparison. It remembers TCP and UDP only, and never that
- * there is no service: what it does not have goes the long road.
+ * look-up (service.c) said, for as long as service addresses and their ports stay as they are. It
+ * remembers TCP and UDP only, and never that there is no service: what it does not have goes the
+ * long road.
  *
- * Open addressing with a few probes. Entries of older snapshots count as free, so nothing is wiped
- * when one comes. When all probes are taken the home place is: clients can fill the memory only
- * with the ports of a service that has many, and then pay the long road's price themselves.
+ * Ten thousand services do not fit a core's first caches beside all else, so what a service takes
+ * here is small: twelve bytes of a bucket of one cache line, whose five names are compared at once
+ * without a branch that would be guessed wrong. The name of an IPv4 address, protocol and port is
+ * these themselves. That of an IPv6 one is 63 bits of a hash with the flow table's random seed, so
+ * that nobody can aim at a service's name with another address.
+ *
+ * A name has three buckets; all but a few are in their first. Buckets of an older epoch count as
+ * empty, so nothing is wiped when services change. When all three are full one entry makes way:
+ * clients can fill the memory only with the ports of a service that has many, and then pay the long
+ * road's price themselves.
  */
 #pragma once
 
 #include "abi/wire.h"
 #include "pipeline.h"
 
-#define GW_SERVICE_SEEN_PROBES 4
-#define GW_SERVICE_SEEN_MIN    1024
+#include <string.h>
+
+#define GW_SERVICE_SEEN_WAYS   5
+#define GW_SERVICE_SEEN_PLACES 3
+#define GW_SERVICE_SEEN_FEW    256  /* spans, in a memory as sparse as the smallest is */
+#define GW_SERVICE_SEEN_MIN    1024 /* buckets */
 #define GW_SERVICE_SEEN_MAX    32768
 
 struct gw_service_seen {
-	uint64_t address[2];
-	uint32_t port;	/* the key's destination port, then its protocol, as they lie there */
+	uint64_t name[GW_SERVICE_SEEN_WAYS]; /* 0: none, from here on */
+	uint32_t service[GW_SERVICE_SEEN_WAYS];
 	uint32_t epoch; /* of the worker's; 0: never used */
-	uint32_t service;
-	uint32_t reserved;
 };
-_Static_assert(sizeof(struct gw_service_seen) == 32, "two a cache line");
+_Static_assert(sizeof(struct gw_service_seen) == GW_CACHE_LINE, "a bucket is one cache line");
 
-static __rte_always_inline uint32_t gw_service_seen_home(const uint64_t address[2], uint32_t port)
+/* What a packet's service is remembered by. */
+struct gw_service_name {
+	uint64_t name;
+	uint64_t spread; /* says which buckets */
+};
+
+/* Of a key of that family; the flow table's secrets. Only where keys are words (GW_KEY_IN_WORDS).
+ */
+static __rte_always_inline struct gw_service_name gw_service_name(
+	const struct gw_flow_secrets *secrets, uint8_t family, const uint64_t key[GW_KEY_WORDS])
 {
-	uint64_t h = address[0] * 0x9e3779b97f4a7c15 + address[1];
+	/* The destination's port and the protocol: 24 bits. */
+	uint64_t name = (key[4] >> 16) << 32;
 
-	/* A product's middle sees only what stands below it, and addresses differ in their end. */
-	h ^= h >> 32;
-	return (uint32_t)(((h ^ port) * 0x9e3779b97f4a7c15) >> 40);
+	if (family == GW_IPV4)
+		name |= key[3] >> 32;
+	else
+		name = (name ^ gw_key_mix(&secrets->word[3], key[2], key[3])) | 1ull << 63;
+	return (struct gw_service_name){.name = name, .spread = name * 0x9e3779b97f4a7c15};
 }
 
-static __rte_always_inline bool gw_service_seen_is(const struct gw_service_seen *seen,
-	uint32_t epoch, const uint64_t address[2], uint32_t port)
+static __rte_always_inline uint32_t gw_service_seen_place(
+	struct gw_service_name name, uint32_t place, uint32_t mask)
 {
-	return seen->address[0] == address[0] && seen->address[1] == address[1] &&
-	       seen->port == port && seen->epoch == epoch;
+	return (uint32_t)(name.spread >> (48 - 16 * place)) & mask;
+}
+
+/* The service of this name in a bucket, or GW_NONE. */
+static __rte_always_inline uint32_t gw_service_seen_in(
+	const struct gw_service_seen *bucket, uint32_t epoch, uint64_t name)
+{
+	uint32_t found = GW_NONE;
+
+#pragma GCC unroll 5
+	for (int n = 0; n < GW_SERVICE_SEEN_WAYS; n++) {
+		uint32_t service = bucket->service[n];
+
+		found = bucket->name[n] == name ? service : found;
+	}
+	return likely(bucket->epoch == epoch) ? found : GW_NONE;
 }
 
 /* The service, or GW_NONE when the worker has not met it. */
-static __rte_always_inline uint32_t gw_service_seen_find(const struct gw_service_seen *memory,
-	uint32_t mask, uint32_t epoch, const uint64_t address[2], uint32_t port)
+static inline uint32_t gw_service_seen_find(const struct gw_service_seen *memory, uint32_t mask,
+	uint32_t epoch, struct gw_service_name name)
 {
-	uint32_t at = gw_service_seen_home(address, port);
-	const struct gw_service_seen *seen = &memory[at & mask];
+	uint32_t found = GW_NONE;
 
-	for (uint32_t n = 1; unlikely(!gw_service_seen_is(seen, epoch, address, port)); n++) {
-		if (n == GW_SERVICE_SEEN_PROBES || seen->epoch != epoch)
-			return GW_NONE;
-		seen = &memory[(at + n) & mask];
+	for (uint32_t place = 0; place < GW_SERVICE_SEEN_PLACES && found == GW_NONE; place++)
+		found = gw_service_seen_in(
+			&memory[gw_service_seen_place(name, place, mask)], epoch, name.name);
+	return found;
+}
+
+/* The same, where few services are: mostly it is the first of its bucket. */
+static __rte_always_inline uint32_t gw_service_seen_find_first(const struct gw_service_seen *memory,
+	uint32_t mask, uint32_t epoch, struct gw_service_name name)
+{
+	const struct gw_service_seen *bucket = &memory[gw_service_seen_place(name, 0, mask)];
+
+	if (likely(bucket->name[0] == name.name) && likely(bucket->epoch == epoch))
+		return bucket->service[0];
+	return gw_service_seen_find(memory, mask, epoch, name);
+}
+
+/* The bucket that has room for a name, emptied if it is of an older epoch; else its first. */
+static inline struct gw_service_seen *gw_service_seen_room(
+	struct gw_worker *worker, struct gw_service_name name, uint32_t *way)
+{
+	struct gw_service_seen *bucket;
+
+	for (uint32_t place = 0; place < GW_SERVICE_SEEN_PLACES; place++) {
+		bucket = &worker->service_seen[gw_service_seen_place(
+			name, place, worker->service_seen_mask)];
+		if (bucket->epoch != worker->service_seen_epoch)
+			*bucket = (struct gw_service_seen){.epoch = worker->service_seen_epoch};
+		for (*way = 0; *way < GW_SERVICE_SEEN_WAYS; (*way)++)
+			if (!bucket->name[*way] || bucket->name[*way] == name.name)
+				return bucket;
 	}
-	return seen->service;
+	*way = (uint32_t)(name.name % GW_SERVICE_SEEN_WAYS);
+	return &worker->service_seen[gw_service_seen_place(name, 0, worker->service_seen_mask)];
 }
 
 static inline void gw_service_seen_put(
 	struct gw_worker *worker, const struct gw_flow_key *key, uint32_t service)
 {
-	uint32_t port = key->protocol << 16 | GW_WIRE_LOAD(uint16_t, &key->destination_port);
-	const struct gw_service_seen made = {
-		.address = {GW_WIRE_LOAD(uint64_t, key->destination.bytes),
-			GW_WIRE_LOAD(uint64_t, key->destination.bytes + 8)},
-		.port = port,
-		.epoch = worker->service_seen_epoch,
-		.service = service,
-	};
-	uint32_t home = gw_service_seen_home(made.address, port), at = home;
+	struct gw_service_seen *bucket;
+	struct gw_service_name name;
+	uint64_t word[GW_KEY_WORDS];
+	uint32_t way;
 
 	if (key->protocol != GW_PROTO_TCP && key->protocol != GW_PROTO_UDP)
 		return;
-	for (uint32_t n = 0; n < GW_SERVICE_SEEN_PROBES; n++) {
-		struct gw_service_seen *seen =
-			&worker->service_seen[(home + n) & worker->service_seen_mask];
-
-		if (seen->epoch != made.epoch ||
-			gw_service_seen_is(seen, made.epoch, made.address, port)) {
-			at = home + n;
-			break;
-		}
-	}
-	worker->service_seen[at & worker->service_seen_mask] = made;
+	memcpy(word, key, sizeof(word));
+	name = gw_service_name(&worker->flow_secrets,
+		gw_address_is_ipv4(&key->destination) ? GW_IPV4 : GW_IPV6, word);
+	bucket = gw_service_seen_room(worker, name, &way);
+	bucket->name[way] = name.name;
+	bucket->service[way] = service;
 }
 
-/* The worker looks at another snapshot from now on: all that it remembers is of the last one. */
+/*
+ * Service addresses and ports are others from now on, `span_count` spans of ports: all that the
+ * worker remembers is of the last ones.
+ */
 static inline void gw_service_seen_forget(struct gw_worker *worker, uint32_t span_count)
 {
 	uint32_t room = GW_SERVICE_SEEN_MIN;
 
-	while (room < GW_SERVICE_SEEN_MAX && room < 4 * span_count)
+	while (room < GW_SERVICE_SEEN_MAX && room * GW_SERVICE_SEEN_WAYS < 2 * span_count)
 		room *= 2;
 	worker->service_seen_mask = room - 1;
+	worker->service_seen_many = span_count > GW_SERVICE_SEEN_FEW;
 	worker->service_seen_epoch++;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The short cuts of the common packet, each against the long way that says what is right: the
- * reader against the whole parser, the hash against the library's, the memory of services against
- * what was put in, the straight line of headers against frames in pieces, which never take it.
+ * reader against the whole parser, the hash against the library's, the straight line of headers
+ * against frames in pieces, which never take it.
  */
 #include "dataplane/common.h"
-#include "dataplane/service_seen.h"
 #include "dp_harness.h"
 #include "frames.h"
 #include "suite.h"
@@ -193,57 +192,6 @@ static void the_place_of_words_is_the_keys(void)
 	}
 }
 
-static struct gw_flow_key key_to(uint32_t n)
-{
-	struct gw_flow_key key = {.protocol = n % 2 ? GW_PROTO_TCP : GW_PROTO_UDP};
-
-	key.destination.bytes[10] = key.destination.bytes[11] = 0xff;
-	key.destination.bytes[13] = (uint8_t)(n >> 16);
-	key.destination.bytes[14] = (uint8_t)(n >> 8);
-	key.destination.bytes[15] = (uint8_t)n;
-	key.destination_port = GW_HTONS(n % 5);
-	return key;
-}
-
-static uint32_t seen(const struct gw_worker *worker, const struct gw_flow_key *key)
-{
-	uint64_t word[GW_KEY_WORDS];
-
-	memcpy(word, key, sizeof(word));
-	return gw_service_seen_find(worker->service_seen, worker->service_seen_mask,
-		worker->service_seen_epoch, &word[2], (uint32_t)(word[4] >> 16));
-}
-
-static void ten_thousand_services_are_remembered_until_the_snapshot_changes(void)
-{
-	static struct gw_worker worker;
-	uint32_t right = 0, wrong = 0;
-
-	worker.service_seen = calloc(GW_SERVICE_SEEN_MAX, sizeof(*worker.service_seen));
-	gw_service_seen_forget(&worker, 10000);
-	for (uint32_t n = 0; n < 10000; n++) {
-		struct gw_flow_key key = key_to(n);
-
-		gw_service_seen_put(&worker, &key, n);
-	}
-	for (uint32_t n = 0; n < 20000; n++) {
-		struct gw_flow_key key = key_to(n);
-		uint32_t service = seen(&worker, &key);
-
-		right += service == n;
-		wrong += service != n && service != GW_NONE;
-	}
-	CU_ASSERT_EQUAL(wrong, 0);
-	CU_ASSERT(right > 9900 && right <= 10000);
-	gw_service_seen_forget(&worker, 10000);
-	for (uint32_t n = 0; n < 10000; n++) {
-		struct gw_flow_key key = key_to(n);
-
-		CU_ASSERT_EQUAL(seen(&worker, &key), GW_NONE);
-	}
-	free(worker.service_seen);
-}
-
 /* Service 0 is TCP 80 on 203.0.113.10 and UDP 443 on 2001:db8:113::10; its one backend is
  * `backend`. */
 static struct gw_engine *start(const struct gw_backend *backend)
@@ -350,7 +298,6 @@ static const struct gw_test tests[] = {
 	GW_TEST(every_source_that_no_client_has_is_left_to_the_whole_parser),
 	GW_TEST(the_hash_of_words_is_the_librarys),
 	GW_TEST(the_place_of_words_is_the_keys),
-	GW_TEST(ten_thousand_services_are_remembered_until_the_snapshot_changes),
 	GW_TEST(both_roads_make_the_same_frame_in_every_mode),
 };
 
