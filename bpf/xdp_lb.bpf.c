@@ -45,13 +45,6 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	if (!config || !state)
 		return GW_DROP_NO_BACKEND;
 	key = &state->packet.key;
-	if (!(flags & GW_SERVICE_UNTRACKED)) {
-		in.buckets = config->bucket_count;
-		in.place = gw_flow_place(key, config->flow_seed, in.buckets);
-		in.now = lb_seconds(config);
-		in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
-		in.timeouts = &config->timeouts;
-	}
 	if (affinity != GW_AFFINITY_5TUPLE) {
 		reduced = *key;
 		gw_flow_key_reduce(&reduced, (uint8_t)affinity);
@@ -59,8 +52,14 @@ __noinline int lb_choose(const struct gw_xdp_config *config, struct lb_state *st
 	}
 	state->hash = gw_flow_hash(key, config->hash_seed);
 	in.hash = state->hash;
+	/* Asked once: Linux 6.1's verifier holds another answer for possible the second time. */
 	if (flags & GW_SERVICE_UNTRACKED)
 		return gw_choose_by_table(&in, &ops, config, &state->choice);
+	in.buckets = config->bucket_count;
+	in.place = gw_flow_place(&state->packet.key, config->flow_seed, in.buckets);
+	in.now = lb_seconds(config);
+	in.event = gw_flow_event_of(state->packet.protocol, state->packet.tcp_flags);
+	in.timeouts = &config->timeouts;
 	return gw_choose(&in, &ops, config, &state->choice);
 }
 
