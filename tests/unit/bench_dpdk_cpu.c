@@ -151,8 +151,13 @@ static void tables_are_swapped_while_it_is_measured(void)
 	what.swaps_per_second = 200;
 	what.services = 20;
 	what.pools = 5;
-	measure_for(&what, 0.1, samples);
-	expect_whole(samples);
+	/* On a busy machine the time may be over before the thread that swaps has run twice. */
+	for (int attempt = 0; attempt < 20; attempt++) {
+		measure_for(&what, 0.1, samples);
+		expect_whole(samples);
+		if (samples[BENCH_BALANCER].swaps >= 2)
+			break;
+	}
 	CU_ASSERT_TRUE(samples[BENCH_BALANCER].swaps >= 2);
 	CU_ASSERT_TRUE(samples[BENCH_BALANCER].swaps <= 20);
 	CU_ASSERT_EQUAL(samples[BENCH_BOUND].swaps, 0);

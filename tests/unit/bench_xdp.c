@@ -86,6 +86,16 @@ static struct bench_sample pass(const struct bench_runner *runner, const struct 
 	return sample;
 }
 
+/* On a busy machine the moment may be over before the thread that swaps has run at all. */
+static void expect_swaps(const struct bench_runner *runner, const struct bench_case *what)
+{
+	uint64_t swaps = 0;
+
+	for (int attempt = 0; attempt < 20 && !swaps; attempt++)
+		swaps = pass(runner, what).swaps;
+	CU_ASSERT(swaps > 0);
+}
+
 /* Every encapsulation, and of families and sizes each with some. */
 static void pass_all(const struct bench_runner *runner)
 {
@@ -179,11 +189,9 @@ static void test_runs_open_new_flows(void)
 static void test_runs_go_on_while_tables_are_swapped(void)
 {
 	struct bench_case what = make_case(BENCH_IPV4, "ipip", 64);
-	struct bench_sample sample;
 
 	what.swaps_per_second = 100;
-	sample = pass(&bench_xdp_cpu, &what);
-	CU_ASSERT(sample.swaps > 0);
+	expect_swaps(&bench_xdp_cpu, &what);
 }
 
 static void test_runs_go_on_when_the_flow_table_is_full(void)
@@ -222,11 +230,9 @@ static void link_leaves_nothing_of_untracked_packets_in_the_flow_table(void)
 static void link_goes_on_while_tables_are_swapped(void)
 {
 	struct bench_case what = make_case(BENCH_IPV4, "ipip", 64);
-	struct bench_sample sample;
 
 	what.swaps_per_second = 100;
-	sample = pass(&bench_xdp_link, &what);
-	CU_ASSERT(sample.swaps > 0);
+	expect_swaps(&bench_xdp_link, &what);
 }
 
 static void link_leaves_the_caller_where_it_was(void)
