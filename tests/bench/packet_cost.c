@@ -12,9 +12,11 @@
 #define DATA 6 /* bytes behind the TCP header: the frame has 60, the least that Ethernet sends */
 
 static const struct cost_case cases[] = {
-	{"tcp4", GW_IPV4, {{[10] = 0xff, 0xff, 203, 0, 113, 10}}},
-	{"gue4", GW_IPV4, {{[10] = 0xff, 0xff, 203, 0, 113, 11}}},
-	{"tcp6", GW_IPV6, {{0x20, 0x01, 0x0d, 0xb8, 0x01, 0x13, [15] = 0x10}}},
+	{"tcp4", GW_IPV4, {{[10] = 0xff, 0xff, 203, 0, 113, 10}}, false},
+	{"gue4", GW_IPV4, {{[10] = 0xff, 0xff, 203, 0, 113, 11}}, false},
+	{"tcp6", GW_IPV6, {{0x20, 0x01, 0x0d, 0xb8, 0x01, 0x13, [15] = 0x10}}, false},
+	{"untracked4", GW_IPV4, {{[10] = 0xff, 0xff, 203, 0, 113, 10}}, true},
+	{"untracked6", GW_IPV6, {{0x20, 0x01, 0x0d, 0xb8, 0x01, 0x13, [15] = 0x10}}, true},
 };
 
 const struct cost_case *cost_case_find(const char *name)
@@ -62,7 +64,7 @@ size_t cost_frame(
 	return (size_t)(at + 20 + DATA - out);
 }
 
-struct gw_build *cost_build(void)
+struct gw_build *cost_build(const struct cost_case *cost)
 {
 	char error[GW_BUILD_ERROR] = "";
 	struct gw_config_errors errors = {0};
@@ -73,6 +75,8 @@ struct gw_build *cost_build(void)
 		gw_config_errors_print(&errors, stderr);
 		exit(1);
 	}
+	for (size_t i = 0; i < config->service_count; i++)
+		config->services[i].track_flows = !cost->untracked;
 	if (gw_build_offline(config, NULL, 0, gw_link_hint_fixed, &build, error)) {
 		fprintf(stderr, "packet_cost.yaml: %s\n", error);
 		exit(1);

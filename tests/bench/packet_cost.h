@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What packet_cost_dpdk and packet_cost_xdp have in common: the cases, the frames, the snapshot.
- * A case is one common packet: TCP with ACK of a tracked, established flow.
+ * A case is one common packet: TCP with ACK of a tracked, established flow, or of one of a service
+ * that tracks none.
  */
 #pragma once
 
@@ -20,6 +21,7 @@ struct cost_case {
 	const char *name;
 	uint8_t family;
 	struct gw_address vip;
+	bool untracked;
 };
 
 /* The case of that name; ends the program with a list of the names when there is none. */
@@ -29,5 +31,8 @@ const struct cost_case *cost_case_find(const char *name);
 size_t cost_frame(
 	const struct cost_case *cost, uint32_t flow, uint8_t tcp_flags, uint8_t out[COST_FRAME]);
 
-/* The snapshot of packet_cost.yaml; ends the program with a message when there is none. */
-struct gw_build *cost_build(void);
+/*
+ * The snapshot of packet_cost.yaml, where all services are as the case wants its own; ends the
+ * program with a message when there is none.
+ */
+struct gw_build *cost_build(const struct cost_case *cost);

@@ -24,9 +24,9 @@ static void give_up(const char *what)
 	exit(1);
 }
 
-static void start(struct gw_xdp_test_run *run)
+static void start(struct gw_xdp_test_run *run, const struct cost_case *cost)
 {
-	struct gw_build *build = cost_build();
+	struct gw_build *build = cost_build(cost);
 	char why[GW_XDP_WHY] = "";
 	struct gw_xdp_config *config;
 
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "packet_cost_xdp: skipped, needs root\n");
 		return SKIPPED;
 	}
-	start(&run);
+	start(&run, cost);
 	/* As in service: without the trace that test runs switch on. */
 	struct xdp_lb_bpf__rodata constants = *run.object.skeleton->rodata;
 
