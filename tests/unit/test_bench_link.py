@@ -31,7 +31,7 @@ def children(pid):
     return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
 
 
-def wait_for(condition, what, seconds=30):
+def wait_for(condition, what, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"after {seconds} s still not: {what}"
@@ -64,7 +64,7 @@ def served():
         wait_for(lambda: can_connect(address), f"listening at {address}")
         yield gen, address
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def connected(pid):
@@ -167,11 +167,11 @@ def test_another_host_that_is_no_guideway_bench_is_told_so():
         address = f"127.0.0.1:{server.getsockname()[1]}"
         words = [PROGRAM, "--mode", "nic", "--gen", gen, "--dut", f"tcp:{address}", *map(str, BRIEF)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            server.settimeout(30)
+            server.settimeout(120)
             connection, _ = server.accept()
             with connection:
                 connection.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n" * 4)
-                told = process.communicate(timeout=30)[1]
+                told = process.communicate(timeout=120)[1]
     assert process.returncode == 1
     assert "not the same guideway-bench" in told
 
@@ -209,7 +209,7 @@ class Far:
     def end(self):
         if self.control:
             self.control.terminate()
-            self.control.wait(timeout=30)
+            self.control.wait(timeout=120)
         subprocess.run(f"ip netns del {self.name}; ip link del {self.port}", shell=True, check=False, stderr=subprocess.DEVNULL)
 
 
@@ -255,5 +255,5 @@ def test_children_end_with_the_program(ending):
         wait_for(lambda: connected(process.pid), "the generator's port and the balancer's are connected")
         started = children(process.pid)
         process.send_signal(ending)
-        assert process.wait(timeout=30) != 0
+        assert process.wait(timeout=120) != 0
     wait_for(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in started), "both children are gone")

@@ -81,7 +81,7 @@ def kept_stalled(record):
 
 
 def shares_uneven(record):
-    record.requests += [request(1, "b1") for _ in range(40)]
+    record.requests += [request(1, "b1") for _ in range(400)]
 
 
 def served_when_dead(record):
