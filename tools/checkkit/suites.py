@@ -6,6 +6,7 @@ counts as a single test by its exit status. pytest's counts come from its JUnit 
 """
 
 import concurrent.futures
+import functools
 import json
 import os
 import re
@@ -70,12 +71,25 @@ def meson_tests(folder, suite):
     return [test for test in json.loads(text) if f"guideway:{suite}" in test["suite"]]
 
 
+@functools.cache
+def _layout():
+    """What to run test programs by where the kernel scatters addresses over more bits than Debian 12's
+    sanitizers have room for (their shadow memory then finds its place taken, now and then)."""
+    try:
+        with open("/proc/sys/vm/mmap_rnd_bits", encoding="ascii") as stream:
+            scattered = int(stream.read()) > 28
+    except OSError:
+        scattered = False
+    fixed = ["setarch", "--addr-no-randomize"]
+    return fixed if scattered and subprocess.run([*fixed, "true"], check=False).returncode == 0 else []
+
+
 def _meson_test(test, folder, seconds):
     env = dict(os.environ, GUIDEWAY_BUILD=folder, **test["env"])
     # A sanitized program that goes on after a finding would pass.
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     limit = seconds or test["timeout"] or 600
-    return _run(test["cmd"], test["workdir"] or folder, env, limit)
+    return _run(_layout() + test["cmd"], test["workdir"] or folder, env, limit)
 
 
 def meson_run(folder, suite, tally, label="", seconds=0):
