@@ -13,7 +13,7 @@ import paths
 TRACKED = "ports: [80], pool: web"
 UNTRACKED = "ports: [80], pool: web, track_flows: false"
 FLOW = f"tcp 198.51.100.7:40000 {DEFAULT_SERVICE[0]}:80"
-KEPT = 24
+KEPT = 60  # that some backend serves none of them: once in 10^10 runs
 
 
 @pytest.fixture(params=paths.BOTH)
