@@ -125,7 +125,8 @@ def show_run(args):
 
 def main():
     args = parser_make().parse_args()
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, lambda number, frame: sys.exit(128 + number))
     if os.geteuid() != 0:
         print("lab: namespaces need root", file=sys.stderr)
         return 1

@@ -6,11 +6,14 @@
 #include "bench.h"
 #include "control/builder.h"
 #include "control/config.h"
+#include "control/config_yaml.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MIB 1048576u
 
 static void write_head(FILE *text, const struct bench_case *what)
 {
@@ -26,7 +29,10 @@ static void write_backend(FILE *text, const struct bench_case *what, uint32_t i,
 {
 	uint32_t ipv4 = BENCH_BACKEND_IPV4 + i;
 
-	fprintf(text, "  - {name: b%u, weight: %u, address: ", i, weight);
+	fprintf(text, "  - {name: b%u, ", i);
+	if (weight != 1)
+		fprintf(text, "weight: %u, ", weight);
+	fputs("address: ", text);
 	if (what->family == BENCH_IPV6)
 		fprintf(text, "\"fd82::1:%x\"}\n", i);
 	else
@@ -145,6 +151,14 @@ static int load_case(const struct bench_case *what, uint32_t version, struct gw_
 	if (fclose(stream)) {
 		free(text);
 		return -ENOMEM;
+	}
+	if (length > CONFIG_BYTES_MAX) {
+		snprintf(message, BENCH_MESSAGE,
+			"%u pools of %u backends make a configuration of %.1f MiB, but one has at "
+			"most %zu MiB: give fewer --pools or --backends",
+			what->pools, what->backends, (double)length / MIB, CONFIG_BYTES_MAX / MIB);
+		free(text);
+		return -EFBIG;
 	}
 	status = load(text, length, config, message);
 	free(text);
