@@ -8,6 +8,7 @@
 #include "tools/bench/core/bench.h"
 #include "tools/bench/core/machine.h"
 #include "tools/bench/core/measure.h"
+#include "tools/bench/core/pairs.h"
 #include "tools/bench/core/plan.h"
 #include "tools/bench/report/report.h"
 
@@ -240,6 +241,69 @@ static void too_few_swaps_void_a_sample(void)
 	sample.swaps = 50;
 	CU_ASSERT_FALSE(sample_judge(&swapping, BENCH_BALANCER, &sample, why));
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "only 50 tables"));
+}
+
+static bool held_now;
+
+static void script_hold(void *state, bool held)
+{
+	held_now = held;
+}
+
+/* Swaps make a packet dearer by a tenth, on a machine that gets slower and slower meanwhile. */
+static int swapping_measure(void *state, enum bench_subject subject, double seconds,
+	struct bench_sample *sample, char message[BENCH_MESSAGE])
+{
+	double slow = 1 + 0.001 * script.measured[0]++;
+
+	*sample = subject == BENCH_BOUND ? script.bound : script.balancer;
+	sample->seconds *= held_now ? slow : slow * 1.1;
+	sample->swaps = held_now ? 0 : 1000;
+	return 0;
+}
+
+static void what_swaps_cost_is_told_from_pairs_though_the_machine_drifts(void)
+{
+	struct bench_runner runner = script_runner;
+	struct bench_case swapping = plain;
+	const struct measure_options options = {.rounds = 3, .seconds = 0.3};
+	struct measurement one;
+
+	script_reset();
+	script.balancer = sample_good(40);
+	script.bound = sample_good(20);
+	runner.measure = swapping_measure;
+	runner.hold_swaps = script_hold;
+	swapping.swaps_per_second = 100;
+	measure_case(&options, &runner, &swapping, &one);
+	CU_ASSERT_EQUAL_FATAL(one.outcome, OUTCOME_FIGURE);
+	/* At least 40 in three rounds. */
+	CU_ASSERT_EQUAL(one.swap_pairs, 42);
+	CU_ASSERT_DOUBLE_EQUAL(one.swap_cost.median, 0.1, 0.002);
+	CU_ASSERT_TRUE(one.swap_cost.min < one.swap_cost.median);
+	CU_ASSERT_TRUE(one.swap_cost.max > one.swap_cost.median);
+	CU_ASSERT_TRUE(pairs_decide(&one.swap_cost));
+	CU_ASSERT_FALSE(held_now);
+	measurement_free(&one);
+}
+
+/* Of 100: 50 - 9.8 is 40.2, so the 40th, and 1 + 50 + 9.8 is 60.8, so the 61st. */
+static void bounds_of_a_median_are_those_of_order_statistics(void)
+{
+	double shares[100];
+	struct spread found;
+
+	for (int i = 0; i < 100; i++)
+		shares[i] = (i * 37 % 100 + 1) / 1e3;
+	found = pairs_median(shares, 100);
+	CU_ASSERT_DOUBLE_EQUAL(found.median, 0.0505, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(found.min, 0.040, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(found.max, 0.061, 1e-9);
+	CU_ASSERT_TRUE(pairs_decide(&found));
+	found = pairs_median(shares, 5);
+	CU_ASSERT_DOUBLE_EQUAL(found.min, 0.001, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(found.max, 0.005, 1e-9);
+	CU_ASSERT_FALSE(pairs_decide(&(struct spread){.min = -0.03, .max = 0.02}));
 }
 
 static void packets_that_opened_no_flow_void_a_sample_of_new_ones(void)
@@ -575,6 +639,8 @@ static const struct gw_test tests[] = {
 	GW_TEST(wrong_output_voids_a_sample),
 	GW_TEST(counters_that_disagree_void_a_sample),
 	GW_TEST(too_few_swaps_void_a_sample),
+	GW_TEST(what_swaps_cost_is_told_from_pairs_though_the_machine_drifts),
+	GW_TEST(bounds_of_a_median_are_those_of_order_statistics),
 	GW_TEST(packets_that_opened_no_flow_void_a_sample_of_new_ones),
 	GW_TEST(a_flow_that_was_remembered_voids_an_untracked_sample),
 	GW_TEST(bound_as_quick_as_its_feeder_still_counts),

@@ -38,6 +38,10 @@ def made_page(tmp_path):
         point("dpdk", "encap", 60.0),
         point("dpdk", "encap", 75.0, family=6, packet_size=78, packet_size_asked=64),
         point("dpdk", "encap", 60.0, encap="gue", valid=False),
+        point("dpdk", "swaps", 60.0, swaps_per_second=100,
+              swap_cost={"median_share": 0.004, "low": -0.01, "high": 0.015, "pairs": 40, "decided": True}),
+        point("xdp", "swaps", 60.0, swaps_per_second=100,
+              swap_cost={"median_share": 0.004, "low": -0.05, "high": 0.05, "pairs": 200, "decided": False}),
         point("xdp", "flows", 120.4, flows=1000000),
     ]
     figures = tmp_path / "figures.json"
@@ -59,6 +63,11 @@ def test_goals_are_held_against_what_was_measured(page):
     assert row(page, "DPDK: at most 45 ns over `io` at 1,000,000")[1:3] == ["46.0 ns", "**no**"]
     assert row(page, "DPDK: only new flows")[1:3] == ["10.0 million", "yes"]
     assert row(page, "DPDK: IPv6 within 20 %")[1:3] == ["1.25 times", "**no**"]
+
+
+def test_what_swaps_cost_is_held_only_when_the_pairs_decide(page):
+    assert row(page, "DPDK: 100 table swaps")[1:3] == ["+0.4% (-1.0% to +1.5%, 40 pairs)", "yes"]
+    assert row(page, "XDP: 100 table swaps")[2] == "undecided"
 
 
 def test_what_was_not_measured_or_was_refused_has_no_figure(page):

@@ -140,6 +140,11 @@ struct bench_runner {
 	 * -errno with a message. */
 	int (*measure)(void *state, enum bench_subject subject, double seconds,
 		struct bench_sample *sample, char message[BENCH_MESSAGE]);
+	/*
+	 * From now on the case's swaps are not made (or are again) while the balancer is measured:
+	 * what they cost is the difference. NULL: they cannot be held, and are always made.
+	 */
+	void (*hold_swaps)(void *state, bool held);
 	/* Removes everything that open made, also namespaces, pins and processes. NULL is fine. */
 	void (*close)(void *state);
 	/*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "measure.h"
 
+#include "pairs.h"
 #include "watch.h"
 
 #include <errno.h>
@@ -22,6 +23,9 @@ struct session {
 	const struct bench_case *what;
 	void *state;
 	struct measurement *result;
+	struct pairs_plan pairs; /* a_round 0: what swaps cost is not measured */
+	double *costs;		 /* as many as all rounds have pairs */
+	bool held;		 /* swaps, now */
 };
 
 static int compare(const void *a, const void *b)
@@ -138,6 +142,7 @@ static bool take(struct session *session, enum bench_subject subject, double sec
 	struct bench_sample *sample)
 {
 	struct measurement *result = session->result;
+	struct bench_case judged;
 	int status;
 
 	if (session->options->stop && *session->options->stop) {
@@ -157,7 +162,10 @@ static bool take(struct session *session, enum bench_subject subject, double sec
 			snprintf(result->why, BENCH_MESSAGE, "%s", strerror(-status));
 		return false;
 	}
-	if (sample_judge(session->what, subject, sample, result->why))
+	judged = *session->what;
+	if (session->held)
+		judged.swaps_per_second = 0;
+	if (sample_judge(&judged, subject, sample, result->why))
 		return true;
 	result->outcome = OUTCOME_REFUSED;
 	result->lost = sample->lost;
@@ -214,13 +222,82 @@ static double cycles_of(const struct session *session, const struct bench_sample
 	return per_packet(sample->seconds * session->options->tsc_hz, sample);
 }
 
+static void sample_add(struct bench_sample *sum, const struct bench_sample *one)
+{
+	sum->seconds += one->seconds;
+	sum->packets += one->packets;
+	sum->offered += one->offered;
+	sum->cycles += one->cycles;
+	sum->sampled += one->sampled;
+	sum->swaps += one->swaps;
+	sum->untracked += one->untracked;
+	sum->flows_new += one->flows_new;
+}
+
+static double gross_ns(const struct bench_sample *sample)
+{
+	return per_packet(sample->seconds * 1e9 + (double)sample->overhead_ns, sample);
+}
+
+/* One pair of slices, the one with swaps first every other time; that one is added to `sum`. */
+static bool take_pair(struct session *session, bool held_first, struct bench_sample *sum)
+{
+	struct bench_sample sample[2]; /* with swaps, without */
+
+	for (int i = 0; i < 2; i++) {
+		session->held = (i == 0) == held_first;
+		session->runner->hold_swaps(session->state, session->held);
+		if (!take(session, BENCH_BALANCER, session->pairs.seconds, &sample[session->held]))
+			return false;
+	}
+	sample_add(sum, &sample[0]);
+	/* What a feeder takes is in both, and measured less well than their difference. */
+	session->costs[session->result->swap_pairs++] =
+		(gross_ns(&sample[0]) - gross_ns(&sample[1])) /
+		per_packet(sample[1].seconds * 1e9, &sample[1]);
+	return true;
+}
+
+static bool take_balancer(struct session *session, struct bench_sample *balancer)
+{
+	bool good = true;
+
+	if (!session->pairs.a_round)
+		return take(session, BENCH_BALANCER, session->options->seconds, balancer);
+	*balancer = (struct bench_sample){0};
+	for (uint32_t i = 0; i < session->pairs.a_round && good; i++)
+		good = take_pair(session, i % 2, balancer);
+	return good;
+}
+
+/* More pairs than the rounds had, where those do not decide. */
+static bool take_more_pairs(struct session *session)
+{
+	struct measurement *result = session->result;
+	struct bench_sample unused = {0};
+	bool good = true;
+
+	while (good && session->pairs.a_round) {
+		result->swap_cost = pairs_median(session->costs, result->swap_pairs);
+		if (pairs_decide(&result->swap_cost) || result->swap_pairs >= PAIRS_MOST)
+			break;
+		tell(session, "more pairs", 0);
+		for (int i = 0; i < PAIRS_MORE && good; i++)
+			good = take_pair(session, i % 2, &unused);
+	}
+	session->held = false;
+	if (session->pairs.a_round)
+		session->runner->hold_swaps(session->state, false);
+	return good;
+}
+
 static bool take_round(struct session *session, struct measure_round *round)
 {
 	struct measurement *result = session->result;
 	struct bench_sample bound, balancer;
 
 	if (!take(session, BENCH_BOUND, session->options->seconds, &bound) ||
-		!take(session, BENCH_BALANCER, session->options->seconds, &balancer))
+		!take_balancer(session, &balancer))
 		return false;
 	round->ns = per_packet(balancer.seconds * 1e9, &balancer);
 	round->bound_ns = per_packet(bound.seconds * 1e9, &bound);
@@ -277,6 +354,8 @@ static void take_rounds(struct session *session, double *room)
 			return;
 		result->round_count++;
 	}
+	if (!take_more_pairs(session))
+		return;
 	watch_end(&watch);
 	result->steal_share = watch.steal_share;
 	result->sibling_busy = watch.sibling_busy;
@@ -345,6 +424,25 @@ static void measure_unpinned(struct session *session, double *room)
 		sched_setaffinity(0, sizeof(pinned), &pinned);
 }
 
+/* With swaps: latencies and searches are not measured in pairs. */
+static bool pairs_prepare(struct session *session)
+{
+	const struct measure_options *options = session->options;
+	const struct bench_case *what = session->what;
+
+	if (!what->swaps_per_second || !session->runner->hold_swaps || what->load > 0 ||
+		what->idle_us)
+		return true;
+	session->pairs = pairs_plan(what, options->seconds, options->rounds);
+	session->costs =
+		calloc((size_t)session->pairs.a_round * options->rounds + PAIRS_MOST + PAIRS_MORE,
+			sizeof(*session->costs));
+	if (!session->costs)
+		snprintf(session->result->why, BENCH_MESSAGE, "out of memory for %u rounds",
+			options->rounds);
+	return session->costs;
+}
+
 void measure_case(const struct measure_options *options, const struct bench_runner *runner,
 	const struct bench_case *what, struct measurement *measurement)
 {
@@ -367,8 +465,9 @@ void measure_case(const struct measure_options *options, const struct bench_runn
 			"this build cannot measure path %s, mode %s", what->path, what->mode);
 	else if (!case_possible(what, measurement->why))
 		measurement->outcome = OUTCOME_UNSUPPORTED;
-	else
+	else if (pairs_prepare(&session))
 		measure_unpinned(&session, room);
+	free(session.costs);
 	free(room);
 }
 

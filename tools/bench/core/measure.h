@@ -44,8 +44,10 @@ struct measurement {
 	size_t round_count;
 	struct spread ns, bound_ns, cycles; /* cycles 0: not known */
 	struct spread io_ns;		    /* 0: not known */
-	uint64_t flows_new; /* packets of the balancer that opened a flow, all rounds */
-	uint64_t untracked; /* packets of the balancer, all rounds */
+	uint64_t flows_new;	 /* packets of the balancer that opened a flow, all rounds */
+	uint64_t untracked;	 /* packets of the balancer, all rounds */
+	size_t swap_pairs;	 /* slices with and without swaps (pairs.h); 0: not measured so */
+	struct spread swap_cost; /* share by which they make a packet dearer; bounds of 95 % */
 	struct spread latency_ns[3];
 	double latency_max_ns;
 	bool has_latency;

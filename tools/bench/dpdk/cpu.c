@@ -46,6 +46,7 @@
 
 struct cpu_bench {
 	struct bench_case what;
+	bool swaps_held;
 	struct bench_frames frames;
 	struct rte_mempool *pool;
 	struct vdev *vdev;
@@ -222,7 +223,7 @@ static int attend(struct cpu_bench *bench, int64_t end, bool swaps, struct bench
 {
 	int64_t begin = now_ns(), second = begin + NS_PER_SECOND, swap = INT64_MAX;
 
-	if (swaps && bench->what.swaps_per_second)
+	if (swaps && bench->what.swaps_per_second && !bench->swaps_held)
 		swap = begin + NS_PER_SECOND / bench->what.swaps_per_second;
 	for (;;) {
 		int64_t next = RTE_MIN(swap, RTE_MIN(second, end));
@@ -278,6 +279,13 @@ static int measure_one(struct cpu_bench *bench, enum cpu_subject subject, double
 	if (balancer)
 		bench_count(&before, &after, sample);
 	return 0;
+}
+
+static void cpu_hold_swaps(void *state, bool held)
+{
+	struct cpu_bench *bench = state;
+
+	bench->swaps_held = held;
 }
 
 static int cpu_measure(void *state, enum bench_subject subject, double seconds,
@@ -508,5 +516,6 @@ const struct bench_runner bench_dpdk_cpu = {
 	.open = cpu_open,
 	.measure = cpu_measure,
 	.close = cpu_close,
+	.hold_swaps = cpu_hold_swaps,
 	.describe = cpu_describe,
 };

@@ -64,6 +64,15 @@ static json_t *rounds_json(const struct measurement *measurement)
 	return rounds;
 }
 
+static json_t *swap_cost_json(const struct measurement *measurement)
+{
+	const struct spread *cost = &measurement->swap_cost;
+
+	return json_pack("{s:f, s:f, s:f, s:I, s:b}", "median_share", cost->median, "low",
+		cost->min, "high", cost->max, "pairs", (json_int_t)measurement->swap_pairs,
+		"decided", (int)pairs_decide(cost));
+}
+
 static void add_figures(json_t *run, const struct measurement *measurement)
 {
 	double ns = measurement->ns.median, bound = measurement->bound_ns.median;
@@ -91,6 +100,8 @@ static void add_figures(json_t *run, const struct measurement *measurement)
 	json_object_set_new(run, "ns_spread", spread_json(&measurement->ns));
 	json_object_set_new(run, "bound_ns_spread", spread_json(&measurement->bound_ns));
 	json_object_set_new(run, "rounds", rounds_json(measurement));
+	if (measurement->swap_pairs)
+		json_object_set_new(run, "swap_cost", swap_cost_json(measurement));
 	json_object_set_new(run, "latency",
 		measurement->has_latency
 			? json_pack("{s:o, s:o, s:o, s:f, s:I, s:I}", "p50_ns",

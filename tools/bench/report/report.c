@@ -98,6 +98,15 @@ void report_head(const struct report *report, const struct plan_group *group, FI
 	fputs("\n", out);
 }
 
+/* Against the same without swaps, in pairs. */
+static void print_swaps(const struct measurement *measurement, FILE *out)
+{
+	const struct spread *cost = &measurement->swap_cost;
+
+	fprintf(out, "  swaps %+.1f%% (%+.1f to %+.1f)%s", cost->median * 100, cost->min * 100,
+		cost->max * 100, pairs_decide(cost) ? "" : " undecided");
+}
+
 static void print_figure(const struct measurement *measurement, bool latency, FILE *out)
 {
 	double ns = measurement->ns.median, bound = measurement->bound_ns.median;
@@ -119,6 +128,8 @@ static void print_figure(const struct measurement *measurement, bool latency, FI
 		fprintf(out, " %7.0f", measurement->cycles.median);
 	else
 		fprintf(out, " %7s", "-");
+	if (measurement->swap_pairs)
+		print_swaps(measurement, out);
 	if (!latency || !measurement->has_latency)
 		return;
 	for (int i = 0; i < 3; i++)

@@ -4,6 +4,7 @@
 
 #include "bench/core/machine.h"
 #include "bench/core/measure.h"
+#include "bench/core/pairs.h"
 #include "bench/core/plan.h"
 
 #include <jansson.h>

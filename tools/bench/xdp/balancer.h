@@ -19,6 +19,7 @@ struct xdp_swaps {
 	bool stop;     /* atomic */
 	uint64_t done; /* atomic: snapshots put in force */
 	uint32_t per_second;
+	bool held; /* none are made for now */
 	int error; /* the first; ends the thread */
 };
 

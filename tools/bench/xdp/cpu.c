@@ -336,6 +336,13 @@ static int measure_cpu(void *state, enum bench_subject subject, double seconds,
 	return error;
 }
 
+static void hold_swaps_cpu(void *state, bool held)
+{
+	struct cpu_run *run = state;
+
+	run->balancer.swaps.held = held;
+}
+
 static void describe_cpu(void *state, json_t *machine, json_t *found)
 {
 	struct cpu_run *run = state;
@@ -356,5 +363,6 @@ const struct bench_runner bench_xdp_cpu = {
 	.open = open_cpu,
 	.measure = measure_cpu,
 	.close = close_cpu,
+	.hold_swaps = hold_swaps_cpu,
 	.describe = describe_cpu,
 };

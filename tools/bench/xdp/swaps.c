@@ -74,7 +74,7 @@ int xdp_swaps_start(struct xdp_balancer *balancer)
 	struct xdp_swaps *swaps = &balancer->swaps;
 	int error;
 
-	if (!swaps->per_second)
+	if (!swaps->per_second || swaps->held)
 		return 0;
 	swaps->stop = false;
 	swaps->done = 0;
