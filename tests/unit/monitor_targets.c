@@ -199,52 +199,73 @@ static void another_check_is_another_probe(void)
 	end();
 }
 
-/* Probes due in each tenth of an interval, from now on. */
-static void spread_is_even(uint32_t interval_ms)
-{
-	int tenths[10] = {0};
+/* Probes due in each tenth of an interval from now on. */
+struct spread {
+	uint32_t interval_ms;
+	int tenths[10];
+	int under_way; /* due at no time yet */
+};
 
+static void spread_look(struct spread *spread)
+{
+	memset(spread->tenths, 0, sizeof(spread->tenths));
+	spread->under_way = 0;
 	for (size_t i = 0; i < MANY; i++) {
 		struct gw_monitor_view view = view_of("a", backends[0][i].name);
-		uint64_t tenth = view.due_in_ms * 10 / interval_ms;
+		uint64_t tenth = view.due_in_ms * 10 / spread->interval_ms;
 
-		if (!view.under_way)
-			tenths[tenth > 9 ? 9 : tenth]++;
-	}
-	for (int i = 0; i < 10; i++) {
-		/* 50 each; the jitter of a twentieth blurs the edges. */
-		CU_ASSERT_TRUE(tenths[i] >= 20 && tenths[i] <= 90);
-		if (tenths[i] < 20 || tenths[i] > 90)
-			printf("  tenth %d: %d of %d\n", i, tenths[i], MANY);
+		if (view.under_way)
+			spread->under_way++;
+		else
+			spread->tenths[tenth > 9 ? 9 : tenth]++;
 	}
 }
 
-/* Those under way are due at no time yet; a few always are. */
+/* Seldom more, unless the machine let many become due at once. */
 static bool few_are_under_way(void *of)
 {
-	int count = 0;
+	struct spread *spread = of;
 
-	for (size_t i = 0; i < MANY; i++)
-		count += view_of("a", backends[0][i].name).under_way;
-	return count <= 10;
+	spread_look(spread);
+	return spread->under_way <= 10;
+}
+
+static void spread_is_even(const struct spread *spread)
+{
+	for (int i = 0; i < 10; i++) {
+		/* 50 each; the jitter of a twentieth blurs the edges. */
+		CU_ASSERT_TRUE(spread->tenths[i] >= 20 && spread->tenths[i] <= 90);
+		if (spread->tenths[i] < 20 || spread->tenths[i] > 90)
+			printf("  tenth %d: %d of %d\n", i, spread->tenths[i], MANY);
+	}
+}
+
+static void spread_becomes_even(uint32_t interval_ms)
+{
+	struct spread spread = {.interval_ms = interval_ms};
+
+	CU_ASSERT_TRUE(loop_run_until(&loop, few_are_under_way, &spread));
+	spread_is_even(&spread);
 }
 
 static void many_are_spread_evenly_after_a_start_and_after_a_reload(void)
 {
+	struct spread first = {.interval_ms = 1000};
+
 	begin();
 	healths[0] = GW_HEALTH_UP; /* as a restart knows them */
 	model_make(1, MANY, 1000);
 	gw_monitor_configure(monitor, config);
-	spread_is_even(1000);
+	spread_look(&first);
+	spread_is_even(&first);
 	loop_run_for(&loop, 1300);
-	CU_ASSERT_TRUE(loop_run_until(&loop, few_are_under_way, NULL));
-	spread_is_even(1000);
+	spread_becomes_even(1000);
 	gw_monitor_configure(monitor, config);
-	spread_is_even(1000);
+	spread_becomes_even(1000);
 	/* Another interval is another rhythm for all at once. */
 	model_make(1, MANY, 2000);
 	gw_monitor_configure(monitor, config);
-	spread_is_even(2000);
+	spread_becomes_even(2000);
 	end();
 }
 

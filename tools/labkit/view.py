@@ -65,6 +65,22 @@ def in_force(lab, node="lb1"):
     return snapshot["built"] == snapshot["in_force"]
 
 
+def _describe(lab, node):
+    """What a balancer says of its backends and of what is in force, for a message."""
+    listed = lab.json(node, ["guideway", "backend", "list"])
+    backends = ", ".join(
+        f"{one['pool']}/{one['name']} {one['health']} {one['slots']} slots, {one.get('last_failure')}" for one in listed
+    )
+    return f"{backends}; snapshot {lab.json(node, ['guideway', 'status'])['snapshot']}"
+
+
+def _wait(lab, node, what, check, patience):
+    try:
+        process.wait_for(what, check, patience, 0.1)
+    except LabError as problem:
+        raise LabError(f"{problem}: {_describe(lab, node)}") from None
+
+
 def wait_members(lab, count, node="lb1", patience=process.PATIENCE):
     """Waits until `count` members of all pools together are up and have slots in the tables in force."""
 
@@ -73,15 +89,16 @@ def wait_members(lab, count, node="lb1", patience=process.PATIENCE):
         up = sum(one["health"] == "up" and one["slots"] > 0 for one in listed)
         return up == count and in_force(lab, node)
 
-    process.wait_for(f"{count} members on {node}", there, patience, 0.1)
+    _wait(lab, node, f"{count} members on {node}", there, patience)
 
 
 def wait_all_up(lab, patience=process.PATIENCE):
     """Waits until every backend of the lab is up on every balancer, and the datapath knows."""
     for node in lab.plan.lbs:
-        process.wait_for(
+        _wait(
+            lab,
+            node.name,
             f"every backend to be up on {node.name}",
             lambda name=node.name: len(backends_up(lab, name)) == lab.options.backends and in_force(lab, name),
             patience,
-            0.1,
         )
