@@ -20,6 +20,7 @@ struct common_scope {
 	const struct gw_flow_bucket *bucket;
 	const struct gw_service_seen *seen;
 	const struct gw_service *service;
+	const struct gw_key_seed *table_seed;
 	uint32_t buckets;
 	uint32_t seen_mask;
 	uint32_t seen_epoch;
@@ -34,6 +35,17 @@ struct common_later {
 static __rte_always_inline bool is_untracked(const struct common_scope *scope, uint32_t service)
 {
 	return scope->service[service].flags & GW_SERVICE_UNTRACKED;
+}
+
+/* It is the table's: what chooses the slot is hashed while the key is in registers. */
+static __rte_always_inline void take_untracked(const struct common_scope *scope,
+	struct gw_burst *burst, uint16_t i, const uint64_t key[GW_KEY_WORDS])
+{
+	struct gw_result *result = &burst->result[i];
+
+	burst->untracked |= 1ull << i;
+	if (scope->service[result->service].affinity == GW_AFFINITY_5TUPLE)
+		gw_result_hash(result, gw_key_hash(scope->table_seed, key));
 }
 
 /*
@@ -59,15 +71,6 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 		if (unlikely(service == GW_NONE))
 			return false;
 	}
-	if (!later && some_untracked && is_untracked(scope, service)) {
-		burst->untracked |= 1ull << i;
-	} else {
-		place = gw_flow_place_of_sum(gw_key_sum(&scope->secrets, packet->family, key),
-			packet->protocol, scope->buckets);
-		if (!later || !some_untracked)
-			rte_prefetch0(&scope->bucket[place.bucket]);
-		burst->place[i] = place;
-	}
 	burst->result[i] = (struct gw_result){
 		.verdict = GW_VERDICT_TX,
 		.service = service,
@@ -75,6 +78,15 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 		.slot = GW_NONE,
 		.event = gw_flow_event_of(packet->protocol, packet->tcp_flags),
 	};
+	if (!later && some_untracked && is_untracked(scope, service)) {
+		take_untracked(scope, burst, i, key);
+		return true;
+	}
+	place = gw_flow_place_of_sum(
+		gw_key_sum(&scope->secrets, packet->family, key), packet->protocol, scope->buckets);
+	if (!later || !some_untracked)
+		rte_prefetch0(&scope->bucket[place.bucket]);
+	burst->place[i] = place;
 	return true;
 }
 
@@ -174,6 +186,7 @@ void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
 		.buckets = engine->flows.buckets,
 		.seen = worker->service_seen,
 		.service = worker->view->service,
+		.table_seed = &worker->table_seed,
 		.seen_mask = worker->service_seen_mask,
 		.seen_epoch = worker->service_seen_epoch,
 	};
