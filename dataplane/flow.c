@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Third stage: a tracked flow stays where it is, as long as its backend may keep it
- * (gw_backend_keeps_flow). The rest is left in burst->miss for the next stage, and with it whatever
- * is of a service that tracks no flows.
+ * (gw_backend_keeps_flow). The rest is left in burst->miss for the next stage. So is, in
+ * burst->untracked, whatever is of a service that tracks no flows.
  *
  * Nearly all packets are of flows in their first bucket that are ESTABLISHED and had a packet in
  * this second already, so that their word says all and stays as it is. Which ones are not is
@@ -142,20 +142,15 @@ static void touch(
 	}
 }
 
-/*
- * Leaves the packets of services that track no flows to the next stage, and lists the others.
- * Returns how many these are.
- */
-static uint16_t pass_untracked(struct gw_burst *burst, uint8_t tracked[GW_BURST_MAX])
+/* Lists those of services that track flows; returns how many these are. */
+static uint16_t list_tracked(const struct gw_burst *burst, uint8_t tracked[GW_BURST_MAX])
 {
 	uint16_t count = 0;
 
 	for (uint16_t k = 0; k < burst->live_count; k++) {
 		uint8_t i = burst->live[k];
 
-		if (burst->untracked >> i & 1)
-			burst->miss[burst->miss_count++] = i;
-		else
+		if (!(burst->untracked >> i & 1))
 			tracked[count++] = i;
 	}
 	return count;
@@ -179,7 +174,7 @@ void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst)
 
 	burst->miss_count = 0;
 	if (unlikely(burst->untracked)) {
-		scope.count = pass_untracked(burst, some);
+		scope.count = list_tracked(burst, some);
 		scope.tracked = some;
 	}
 	look(&scope, burst, &stale);

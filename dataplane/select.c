@@ -96,7 +96,7 @@ static void count_flow(struct gw_counters *counters, const struct gw_result *res
 		gw_count(&counters->untracked, 1);
 }
 
-/* Takes out of burst->live what find_slots dropped. */
+/* Takes out of burst->live what has been dropped. */
 static void keep_chosen(struct gw_burst *burst)
 {
 	uint16_t kept = 0;
@@ -107,12 +107,44 @@ static void keep_chosen(struct gw_burst *burst)
 	burst->live_count = kept;
 }
 
-void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst)
+/*
+ * The packets of services that track no flows: their slots, fetched ahead, then whom these name.
+ * False when one was dropped.
+ */
+static bool choose_untracked(struct gw_worker *worker, struct gw_burst *burst)
+{
+	const struct gw_view *view = worker->view;
+	uint64_t chosen = burst->untracked;
+
+	for (uint64_t todo = burst->untracked; todo; todo &= todo - 1) {
+		uint8_t i = (uint8_t)__builtin_ctzll(todo);
+		struct gw_result *result = &burst->result[i];
+		const struct gw_view_pool *pool = &view->pool[view->service[result->service].pool];
+
+		if (unlikely(!pool->slot)) {
+			gw_result_drop(result, GW_DROP_NO_BACKEND);
+			chosen &= ~(1ull << i);
+			continue;
+		}
+		result->slot = (uint32_t)(gw_burst_hash(worker, burst, i) % pool->table_size);
+		rte_prefetch0(&pool->slot[result->slot]);
+	}
+	for (uint64_t todo = chosen; todo; todo &= todo - 1) {
+		struct gw_result *result = &burst->result[__builtin_ctzll(todo)];
+		const struct gw_view_pool *pool = &view->pool[view->service[result->service].pool];
+
+		result->backend = pool->member[pool->slot[result->slot]];
+		result->flow = GW_TRACE_TABLE_ONLY;
+		rte_prefetch0(&view->backend[result->backend]);
+	}
+	return chosen == burst->untracked;
+}
+
+/* The flows that the flow table did not settle. */
+static void choose_misses(struct gw_worker *worker, struct gw_burst *burst)
 {
 	const struct gw_view *view = worker->view;
 
-	if (likely(!burst->miss_count))
-		return;
 	find_slots(worker, burst);
 	for (uint16_t k = 0; k < burst->miss_count; k++) {
 		uint8_t i = burst->miss[k];
@@ -120,13 +152,21 @@ void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst)
 		uint32_t pool = view->service[result->service].pool;
 
 		result->backend = view->pool[pool].member[view->pool[pool].slot[result->slot]];
-		if (burst->untracked >> i & 1) {
-			result->flow = GW_TRACE_TABLE_ONLY;
-			rte_prefetch0(&view->backend[result->backend]);
-			continue;
-		}
 		remember(worker, burst, i, pool);
 		count_flow(&worker->stats.counters, result);
 	}
-	keep_chosen(burst);
+}
+
+void gw_stage_select(struct gw_worker *worker, struct gw_burst *burst)
+{
+	bool all_chosen = true;
+
+	if (unlikely(burst->untracked))
+		all_chosen = choose_untracked(worker, burst);
+	if (unlikely(burst->miss_count)) {
+		choose_misses(worker, burst);
+		all_chosen = false;
+	}
+	if (unlikely(!all_chosen))
+		keep_chosen(burst);
 }
