@@ -183,8 +183,9 @@ static void statistics_flows_and_hello_are_read(void)
 	publish(&bench, 9);
 	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 9);
 	CU_ASSERT_EQUAL(ops->version(bench.publisher), 9);
-	CU_ASSERT_EQUAL(ops->stats(bench.publisher, &stats), 0);
-	CU_ASSERT_EQUAL(stats.backend_count, 7); /* ids 1 to 6 */
+	/* An answer that a busy machine delays is not waited for: what stood there is told. */
+	LOOP_RUN_UNTIL(&bench.loop, ops->stats(bench.publisher, &stats) == 0 &&
+					    stats.backend_count == 7); /* ids 1 to 6 */
 	CU_ASSERT_EQUAL(stats.service_count, 4);
 	CU_ASSERT_EQUAL(stats.counters.rx, 0);
 	CU_ASSERT_TRUE(stats.flow_capacity >= 4096);
