@@ -201,6 +201,19 @@ static double bits(const json_t *services)
 	return sum;
 }
 
+/* Packets a second that ask no flow table, out of those that leave. */
+static double not_tracked(const json_t *services)
+{
+	const json_t *one;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach (services, i, one)
+		if (json_is_false(json_object_get(one, "track_flows")))
+			sum += value_real(one, "pps");
+	return sum;
+}
+
 json_t *top_rates(const struct top_sample *before, const struct top_sample *now, enum top_sort sort)
 {
 	double seconds = now->time - before->time, drops = 0;
@@ -211,6 +224,7 @@ json_t *top_rates(const struct top_sample *before, const struct top_sample *now,
 	json_t *backends = things_rates(before->backends, now->backends, seconds);
 	json_t *reasons = drops_rates(before->drops, now->drops, seconds, &drops);
 	json_t *rates = json_object();
+	double asked = out - not_tracked(services);
 
 	shares_add(backends);
 	set_real(rates, "seconds", seconds);
@@ -219,8 +233,8 @@ json_t *top_rates(const struct top_sample *before, const struct top_sample *now,
 	set_real(rates, "bps", bits(services));
 	set_real(rates, "drops_pps", drops);
 	set_real(rates, "flows_new_pps", rate(before->drops, now->drops, "flows_new", seconds));
-	if (out > 0)
-		set_real(rates, "hit_rate", fresh < out ? 1 - fresh / out : 0);
+	if (asked > 0)
+		set_real(rates, "hit_rate", fresh < asked ? 1 - fresh / asked : 0);
 	json_object_set(rates, "status", now->status);
 	json_object_set_new(rates, "services", sorted(services, sort));
 	json_object_set_new(rates, "backends", sorted(backends, sort));
