@@ -2,9 +2,9 @@
 /*
  * What guideway-bench's feeders write: the frame of one flow of a case, picked at random, in turn,
  * or one that nobody has seen yet. The frames are those of bench_frame_write
- * (tools/bench/frames/frames.c), bit for bit: user space leaves their headers here as templates, and only
- * what differs from flow to flow is computed (source address and port, service address, both
- * checksums).
+ * (tools/bench/frames/frames.c), bit for bit: user space leaves their headers here as templates,
+ * and only what differs from flow to flow is computed (source address and port, service address,
+ * both checksums).
  *
  * A program's `feed` is one global variable, so one CPU feeds at a time.
  */
