@@ -247,6 +247,14 @@ def test_port_that_is_not_there_is_named():
     assert "net_nothing9" in done.stderr
 
 
+def test_it_tidies_up_when_nobody_reads_on():
+    words = ["--path", "dpdk", "--mode", "link", "--flows", "1k,2k,3k", "--seconds", "0.1", "--rounds", "1", "--no-huge"]
+    with subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=60) == 1, "an end of its own, not by the signal"
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_children_end_with_the_program(ending):
     words = ["--path", "dpdk", "--mode", "link", "--flows", "1k", "--seconds", "60", "--no-huge"]

@@ -40,6 +40,9 @@ static void signals_take(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	/* Nobody reads on (`| head`): more will be written before the end, each a signal. */
+	action.sa_flags = 0;
+	sigaction(SIGPIPE, &action, NULL);
 }
 
 struct progress {
