@@ -7,7 +7,9 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
+import time
 import xml.etree.ElementTree
 
 import pytest
@@ -194,6 +196,19 @@ def test_shortest_ipv6_frame_is_what_is_told_where_fewer_bytes_were_asked_for():
     ]
     told = [[warning for warning in one["warnings"] if warning.startswith("--size 64: the shortest")] for one in runs]
     assert [len(one) for one in told] == [0, 0, 1, 0]
+
+
+def test_a_long_measurement_ends_at_once_when_interrupted():
+    need("dpdk", "cpu")
+    words = ["--path", "dpdk", "--flows", "1k", "--seconds", "600", "--rounds", "1", "--no-huge", "--json"]
+    with subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        while not int(re.search(r"SigCgt:\s+(\w+)", pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii"))[1], 16) & 1 << signal.SIGINT - 1:
+            time.sleep(0.05)
+        time.sleep(1)  # it measures, or starts yet
+        process.send_signal(signal.SIGINT)
+        shown = json.loads(process.communicate(timeout=60)[0])
+    assert process.returncode == 1
+    assert [one["why"] for one in shown["runs"]] == ["interrupted"]
 
 
 def test_charts_drawn_again_from_json_are_the_same(tmp_path):

@@ -119,12 +119,12 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-static void sleep_until(int64_t ns)
+/* False: a signal came before. */
+static bool sleep_until(int64_t ns)
 {
 	const struct timespec at = {.tv_sec = ns / NS_PER_SECOND, .tv_nsec = ns % NS_PER_SECOND};
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-		;
+	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != EINTR;
 }
 
 /* For the port to say that all workers are so far. */
@@ -228,7 +228,10 @@ static int attend(struct cpu_bench *bench, int64_t end, bool swaps, struct bench
 	for (;;) {
 		int64_t next = RTE_MIN(swap, RTE_MIN(second, end));
 
-		sleep_until(next);
+		if (!sleep_until(next)) {
+			snprintf(message, BENCH_MESSAGE, "interrupted");
+			return -EINTR;
+		}
 		if (next == end)
 			return 0;
 		if (next == second) {
