@@ -201,7 +201,18 @@ static __rte_noinline void encap_other(struct gw_worker *worker, struct gw_burst
 struct encap_scope {
 	const struct gw_backend *backend;
 	const struct gw_live_hop *live;
+	const struct gw_service *service;
+	const struct gw_key_seed *seed;
 	uint32_t fits[GW_PORTS_MAX]; /* size that a port surely takes; 0: there is no such port */
+};
+
+/* One packet on the straight way, and the records that say how it leaves. */
+struct straight {
+	struct rte_mbuf *mbuf;
+	const struct gw_packet *packet;
+	const struct gw_backend *backend;
+	struct gw_result *result;
+	uint64_t hash; /* where something asks for it */
 };
 
 /* The 16 bits behind a link's MAC: the port, or the flags. */
@@ -269,12 +280,6 @@ static __rte_always_inline void write_ethernet(
  */
 static __rte_always_inline void write_mbuf(struct rte_mbuf *mbuf, uint32_t front, uint32_t length)
 {
-	struct {
-		uint32_t packet_type;
-		uint32_t pkt_len;
-		uint16_t data_len;
-		uint16_t vlan_tci;
-	} fields = {.pkt_len = length, .data_len = (uint16_t)length};
 	uint8_t *to = (uint8_t *)mbuf + offsetof(struct rte_mbuf, packet_type);
 
 	_Static_assert(offsetof(struct rte_mbuf, vlan_tci) ==
@@ -286,26 +291,36 @@ static __rte_always_inline void write_mbuf(struct rte_mbuf *mbuf, uint32_t front
 		"the fields lie in this order");
 	mbuf->data_off = (uint16_t)front;
 	gw_wire_store_words(to, 0, length);
-	GW_WIRE_STORE(uint32_t, to + 8, GW_WIRE_LOAD(uint32_t, &fields.data_len));
+	GW_WIRE_STORE(uint32_t, to + 8, gw_wire_halves((uint16_t)length, 0));
 	mbuf->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 	mbuf->tx_offload = 0;
+}
+
+/* Verdict TX by that port; three fields that lie together. */
+static __rte_always_inline void write_verdict(struct gw_result *result, uint16_t port)
+{
+	_Static_assert(GW_VERDICT_TX == 0 &&
+			       offsetof(struct gw_result, verdict) ==
+				       offsetof(struct gw_result, egress) + 2 &&
+			       offsetof(struct gw_result, reason) ==
+				       offsetof(struct gw_result, egress) + 3,
+		"the fields lie in this order");
+	GW_WIRE_STORE(uint32_t, &result->egress, gw_wire_halves(port, 0));
 }
 
 /*
  * The common packet: one segment that is ours to write, one resolved way without a tag, a size that
  * each of the MTUs alone allows, to a backend of the kind of the last three arguments, which are
  * constants. It leaves as encap_other would make it leave, in a straight line: what may be read is
- * read before anything is written. False: nothing was changed.
+ * read before anything is written. Returns the port's bit; 0: nothing was changed.
  */
-static __rte_always_inline bool encap_straight(struct gw_burst *burst,
-	const struct encap_scope *scope, uint8_t i, uint64_t hash, uint8_t mode, uint8_t family,
-	uint32_t overhead)
+static __rte_always_inline uint32_t encap_straight(const struct encap_scope *scope,
+	const struct straight *one, uint8_t mode, uint8_t family, uint32_t overhead)
 {
-	struct gw_result *result = &burst->result[i];
-	const struct gw_packet *packet = &burst->packet[i];
-	const struct gw_backend *backend = &scope->backend[result->backend];
+	const struct gw_packet *packet = one->packet;
+	const struct gw_backend *backend = one->backend;
 	const struct gw_live_hop *hop = &scope->live[backend->next_hop];
-	struct rte_mbuf *mbuf = burst->mbuf[i];
+	struct rte_mbuf *mbuf = one->mbuf;
 	uint64_t first = *(const volatile uint64_t *)&hop->link;
 	uint64_t second = *((const volatile uint64_t *)&hop->link + 1);
 	uint32_t size = packet->l3_length + overhead, headers = GW_ETH_HEADER + overhead;
@@ -318,49 +333,87 @@ static __rte_always_inline bool encap_straight(struct gw_burst *burst,
 		unlikely(size - 1 > backend->mtu - 1u) || unlikely(hop->path_mtu) ||
 		unlikely(!gw_mbuf_is_plain(mbuf)) || unlikely(front < headers) ||
 		(mode == GW_ENCAP_GUE && unlikely(gw_encap_wants_sum(backend))))
-		return false;
+		return 0;
 	frame = (uint8_t *)mbuf->buf_addr + front - headers;
-	write_outer(frame + GW_ETH_HEADER, backend, packet, hash, mode, family, overhead);
+	write_outer(frame + GW_ETH_HEADER, backend, packet, one->hash, mode, family, overhead);
 	write_ethernet(frame, first, second, gw_encap_ethertype(family));
 	write_mbuf(mbuf, front - headers, size + GW_ETH_HEADER);
-	result->verdict = GW_VERDICT_TX;
-	result->reason = 0;
-	result->egress = port;
-	return true;
+	write_verdict(one->result, port);
+	return 1u << port;
 }
 
-/* By the kind of the packet's backend; most pools have one only. */
-static __rte_always_inline bool encap_one(struct gw_worker *worker, struct gw_burst *burst,
+/* gw_burst_hash, whose common case is straight too: GUE wants it of each packet. */
+static __rte_always_inline uint64_t hash_straight(struct gw_worker *worker, struct gw_burst *burst,
 	const struct encap_scope *scope, uint8_t i)
 {
-	const struct gw_backend *backend = &scope->backend[burst->result[i].backend];
-	uint64_t kind = backend_kind(backend) & KIND_MASK, hash = 0;
+	const struct gw_result *result = &burst->result[i];
+	uint64_t key[GW_KEY_WORDS];
 
-	if (unlikely(gw_encap_wants_hash(backend, &burst->packet[i])))
-		hash = gw_burst_hash(worker, burst, i);
-	if (kind == KIND(GW_ENCAP_IPIP, GW_IPV4, 20))
-		return encap_straight(burst, scope, i, hash, GW_ENCAP_IPIP, GW_IPV4, 20);
+	if (unlikely(result->hashed) || !GW_KEY_IN_WORDS ||
+		unlikely(scope->service[result->service].affinity != GW_AFFINITY_5TUPLE))
+		return gw_burst_hash(worker, burst, i);
+	for (int n = 0; n < GW_KEY_WORDS; n++)
+		key[n] = GW_WIRE_LOAD(uint64_t, (uint8_t *)&burst->packet[i].key + 8 * n);
+	return gw_key_hash(scope->seed, key);
+}
+
+/* By the kind of the packet's backend; most pools have one only. Returns as encap_straight. */
+static __rte_always_inline uint32_t encap_one(struct gw_worker *worker, struct gw_burst *burst,
+	const struct encap_scope *scope, uint8_t i)
+{
+	struct gw_result *result = &burst->result[i];
+	const struct gw_backend *backend = &scope->backend[result->backend];
+	uint64_t kind = backend_kind(backend) & KIND_MASK;
+	struct straight one = {
+		.mbuf = burst->mbuf[i],
+		.packet = &burst->packet[i],
+		.backend = backend,
+		.result = result,
+	};
+
+	if (likely(kind == KIND(GW_ENCAP_IPIP, GW_IPV4, 20))) {
+		if (unlikely(!one.packet->dont_fragment))
+			one.hash = gw_burst_hash(worker, burst, i);
+		return encap_straight(scope, &one, GW_ENCAP_IPIP, GW_IPV4, 20);
+	}
 	if (kind == KIND(GW_ENCAP_IPIP, GW_IPV6, 40))
-		return encap_straight(burst, scope, i, hash, GW_ENCAP_IPIP, GW_IPV6, 40);
-	if (kind == KIND(GW_ENCAP_GUE, GW_IPV4, 28))
-		return encap_straight(burst, scope, i, hash, GW_ENCAP_GUE, GW_IPV4, 28);
-	if (kind == KIND(GW_ENCAP_GUE, GW_IPV6, 48))
-		return encap_straight(burst, scope, i, hash, GW_ENCAP_GUE, GW_IPV6, 48);
-	return false;
+		return encap_straight(scope, &one, GW_ENCAP_IPIP, GW_IPV6, 40);
+	if (kind == KIND(GW_ENCAP_GUE, GW_IPV4, 28)) {
+		one.hash = hash_straight(worker, burst, scope, i);
+		return encap_straight(scope, &one, GW_ENCAP_GUE, GW_IPV4, 28);
+	}
+	if (kind == KIND(GW_ENCAP_GUE, GW_IPV6, 48)) {
+		one.hash = hash_straight(worker, burst, scope, i);
+		return encap_straight(scope, &one, GW_ENCAP_GUE, GW_IPV6, 48);
+	}
+	return 0;
 }
 
 void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
 {
 	const struct gw_engine *engine = worker->engine;
-	struct encap_scope scope = {.backend = worker->view->backend, .live = engine->hops.live};
-	uint16_t count = burst->live_count;
+	struct encap_scope scope = {
+		.backend = worker->view->backend,
+		.live = engine->hops.live,
+		.service = worker->view->service,
+		.seed = &worker->table_seed,
+	};
+	uint16_t count = burst->live_count, others = (uint16_t)(burst->count - count);
+	uint32_t ports = 0;
 
 	for (uint16_t port = 0; port < engine->port_count; port++) {
 		scope.fits[port] = engine->port[port].mtu;
 		if (!scope.fits[port])
 			scope.fits[port] = GW_DEFAULT_MTU;
 	}
-	for (uint16_t k = 0; k < count; k++)
-		if (unlikely(!encap_one(worker, burst, &scope, burst->live[k])))
+	for (uint16_t k = 0; k < count; k++) {
+		uint32_t port = encap_one(worker, burst, &scope, burst->live[k]);
+
+		ports |= port;
+		if (unlikely(!port)) {
 			encap_other(worker, burst, burst->live[k]);
+			others++;
+		}
+	}
+	burst->alike = !others && !(ports & (ports - 1));
 }

@@ -25,11 +25,11 @@ static void burst_begin(
 	burst->rare_count = 0;
 	burst->common = 0;
 	burst->untracked = 0;
+	burst->alike = false;
 	memcpy(burst->live, all_places, sizeof(burst->live));
-	for (uint16_t i = 0; i < count; i++) {
+	memcpy(burst->mbuf, mbufs, count * sizeof(mbufs[0]));
+	for (uint16_t i = 0; i < count; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-		burst->mbuf[i] = mbufs[i];
-	}
 }
 
 /* Nothing is known yet about those that the common stage left. */
@@ -145,8 +145,8 @@ static __rte_noinline void finish_other(
 	}
 }
 
-/* Every packet of the burst goes where its verdict says, and raises one counter. */
-void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
+/* Of all packets that leave to a backend, and the flows that they began. */
+static void count_burst(struct gw_worker *worker, const struct gw_burst *burst)
 {
 	struct gw_traffic *backends = worker->backend_traffic, *services = worker->service_traffic;
 	uint16_t count = burst->count;
@@ -154,25 +154,40 @@ void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
 
 	for (uint16_t i = 0; i < count; i++) {
 		const struct gw_result *result = &burst->result[i];
-		bool to_backend = result->verdict == GW_VERDICT_TX;
 
-		if (likely(to_backend)) {
-			uint32_t bytes = burst->packet[i].l3_length;
+		if (unlikely(result->verdict != GW_VERDICT_TX))
+			continue;
+		sent++;
+		count_traffic(&backends[result->backend], burst->packet[i].l3_length);
+		count_traffic(&services[result->service], burst->packet[i].l3_length);
+	}
+	gw_count(&worker->stats.counters.tx, sent);
+	for (uint16_t k = 0; k < burst->miss_count; k++) {
+		const struct gw_result *result = &burst->result[burst->miss[k]];
 
-			sent++;
-			count_traffic(&backends[result->backend], bytes);
-			count_traffic(&services[result->service], bytes);
-			if (unlikely(result->flow == GW_TRACE_NEW)) {
-				gw_count(&backends[result->backend].flows_new, 1);
-				gw_count(&services[result->service].flows_new, 1);
-			}
+		if (result->verdict == GW_VERDICT_TX && result->flow == GW_TRACE_NEW) {
+			gw_count(&backends[result->backend].flows_new, 1);
+			gw_count(&services[result->service].flows_new, 1);
 		}
-		if (likely(to_backend && !result->piece_count))
+	}
+}
+
+/* Every packet of the burst goes where its verdict says, and raises one counter. */
+void gw_burst_finish(struct gw_worker *worker, struct gw_burst *burst)
+{
+	count_burst(worker, burst);
+	if (likely(burst->alike)) {
+		gw_tx_push_all(worker, burst->result[0].egress, burst->mbuf, burst->count);
+		return;
+	}
+	for (uint16_t i = 0; i < burst->count; i++) {
+		const struct gw_result *result = &burst->result[i];
+
+		if (likely(result->verdict == GW_VERDICT_TX && !result->piece_count))
 			gw_tx_push(worker, result->egress, burst->mbuf[i]);
 		else
 			finish_other(worker, burst, i);
 	}
-	gw_count(&worker->stats.counters.tx, sent);
 	worker->piece_count = 0;
 }
 

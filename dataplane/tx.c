@@ -4,6 +4,8 @@
 
 #include <rte_ethdev.h>
 
+#include <string.h>
+
 void gw_tx_send(struct gw_worker *worker, struct gw_tx_buffer *buffer)
 {
 	uint16_t sent =
@@ -22,6 +24,18 @@ void gw_tx_send(struct gw_worker *worker, struct gw_tx_buffer *buffer)
 		gw_count(&worker->stats.counters.tx_full, refused);
 	}
 	buffer->count = 0;
+}
+
+void gw_tx_push_all(
+	struct gw_worker *worker, uint16_t port, struct rte_mbuf **mbufs, uint16_t count)
+{
+	struct gw_tx_buffer *buffer = &worker->tx[port];
+
+	if (unlikely(buffer->count + count > GW_BURST_MAX))
+		gw_tx_send(worker, buffer);
+	memcpy(&buffer->mbuf[buffer->count], mbufs, count * sizeof(mbufs[0]));
+	buffer->count = (uint16_t)(buffer->count + count);
+	worker->tx_pending |= 1u << port;
 }
 
 void gw_tx_flush(struct gw_worker *worker)

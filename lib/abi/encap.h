@@ -53,6 +53,25 @@ GW_INLINE uint32_t gw_encap_halves(uint32_t word)
 	return (word >> 16) + (word & 0xffff);
 }
 
+/* The ones' complement sum of four 16-bit words, or of as many carries as 64 bits hold, in 16 bits.
+ */
+GW_INLINE uint64_t gw_encap_fold(uint64_t sum)
+{
+#ifdef GW_BPF
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (sum >> 16) + (sum & 0xffff);
+#else
+	uint32_t half;
+
+	/* The upper half of a word plus itself with halves changed is their sum, carry and all. */
+	sum += sum << 32 | sum >> 32;
+	half = (uint32_t)(sum >> 32);
+	half += half << 16 | half >> 16;
+	return half >> 16;
+#endif
+}
+
 /* What the outer IP header carries. */
 GW_INLINE uint32_t gw_encap_protocol(
 	const struct gw_backend *backend, const struct gw_packet *packet)
@@ -144,10 +163,7 @@ GW_INLINE void gw_encap_ipv4(void *out, const struct gw_backend *backend,
 	/* Ones' complement sums do not mind the order of bytes (RFC 1071): five words, 35 bits. */
 	uint64_t sum = (uint64_t)word0 + word1 + word2 + outer->source + destination;
 
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = ~sum & 0xffff;
+	sum = ~gw_encap_fold(sum) & 0xffff;
 	word2 |= (uint32_t)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? sum << 16 : sum);
 	gw_wire_store_words(to, word0, word1);
 	gw_wire_store_words(to + 8, word2, outer->source);

@@ -68,6 +68,13 @@ GW_INLINE void gw_wire_store_words(void *to, uint32_t first, uint32_t second)
 #endif
 }
 
+/* Two halves next to each other, as they lie in memory, as the word that they are together. */
+GW_INLINE uint32_t gw_wire_halves(uint16_t first, uint16_t second)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? (uint32_t)second << 16 | first
+							 : (uint32_t)first << 16 | second;
+}
+
 /* Copies without a change of order. */
 GW_INLINE void gw_wire_copy2(void *to, const void *from)
 {
