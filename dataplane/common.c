@@ -58,6 +58,7 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 {
 	const struct gw_packet *packet = &burst->packet[i];
 	struct gw_service_name name = gw_service_name(&scope->secrets, packet->family, key);
+	enum gw_flow_event event = GW_FLOW_PACKET;
 	uint32_t service = GW_NONE;
 	struct gw_flow_place place;
 
@@ -71,12 +72,14 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 		if (unlikely(service == GW_NONE))
 			return false;
 	}
+	if (unlikely(packet->tcp_flags & (GW_TCP_FIN | GW_TCP_SYN | GW_TCP_RST)))
+		event = gw_flow_event_of(packet->protocol, packet->tcp_flags);
 	burst->result[i] = (struct gw_result){
 		.verdict = GW_VERDICT_TX,
 		.service = service,
 		.backend = GW_NONE,
 		.slot = GW_NONE,
-		.event = gw_flow_event_of(packet->protocol, packet->tcp_flags),
+		.event = event,
 	};
 	if (!later && some_untracked && is_untracked(scope, service)) {
 		take_untracked(scope, burst, i, key);

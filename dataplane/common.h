@@ -52,15 +52,37 @@ static inline struct gw_common_link gw_common_link(const struct gw_port *port)
 
 /* The transport header at `l4`, where `room` bytes of the IP packet are left, all of them there. */
 static __rte_always_inline bool gw_common_transport(
-	const uint8_t *l4, uint32_t room, uint32_t protocol, uint8_t *tcp_flags)
+	const uint8_t *l4, int32_t room, uint32_t protocol, uint8_t *tcp_flags)
 {
+	int32_t header;
+
 	if (unlikely(protocol != GW_PROTO_TCP))
 		return protocol == GW_PROTO_UDP && room >= GW_UDP_HEADER;
-	if (unlikely(room < GW_TCP_HEADER))
-		return false;
+	header = l4[12] >> 2 & 0x3c; /* its upper half are words of four bytes */
 	*tcp_flags = l4[13];
-	/* The header's length in words: at least 5, and not more than there is room for. */
-	return (l4[12] >> 4) - GW_TCP_HEADER / 4u <= (room - GW_TCP_HEADER) / 4;
+	return likely(header >= GW_TCP_HEADER) && likely(header <= room);
+}
+
+/* What the record of a whole packet has last: `ip_id` is IPv4's, in host order. */
+static __rte_always_inline void gw_common_whole(struct gw_packet *packet, uint16_t ip_id)
+{
+	_Static_assert(offsetof(struct gw_packet, link_multicast) ==
+				       offsetof(struct gw_packet, fragment) + 1 &&
+			       offsetof(struct gw_packet, fragment_id) ==
+				       offsetof(struct gw_packet, ip_id) + 4 &&
+			       sizeof(*packet) == offsetof(struct gw_packet, ip_id) + 8,
+		"written as two words");
+	GW_WIRE_STORE(uint16_t, &packet->fragment, GW_WHOLE);
+	GW_WIRE_STORE(uint64_t, &packet->ip_id, ip_id); /* GW_KEY_IN_WORDS: the rest is 0 */
+}
+
+/*
+ * Whether no client has that IPv4 source, or hardly one: what gw_parse_ipv4_is_martian says, and
+ * all of 0.0.0.0/8 and 240.0.0.0/4.
+ */
+static __rte_always_inline bool gw_common_is_odd(uint8_t first_byte)
+{
+	return unlikely((uint8_t)(first_byte - 1) > 223 - 1) || unlikely(first_byte == 127);
 }
 
 /*
@@ -81,14 +103,13 @@ static __rte_always_inline bool gw_common_ipv4(
 	const uint8_t *ip = frame + GW_COMMON_L3, *l4 = ip + GW_IPV4_HEADER;
 	uint32_t source = GW_WIRE_LOAD(uint32_t, ip + 12);
 	uint32_t destination = GW_WIRE_LOAD(uint32_t, ip + 16);
-	uint32_t total = gw_wire_load16(ip + 2), fragment = gw_wire_load16(ip + 6);
+	uint32_t total = gw_wire_load16(ip + 2), fragment = GW_WIRE_LOAD(uint16_t, ip + 6);
 	uint8_t protocol = ip[9], tcp_flags = 0;
 
-	if (unlikely(fragment & (GW_IPV4_MF | GW_IPV4_OFFSET)) ||
-		unlikely(GW_COMMON_L3 + total > length) || unlikely(total < GW_IPV4_HEADER) ||
-		!gw_common_transport(l4, total - GW_IPV4_HEADER, protocol, &tcp_flags) ||
-		unlikely(gw_parse_ipv4_is_martian(GW_NTOHL(source))) ||
-		unlikely(source == destination))
+	if (unlikely(fragment & GW_HTONS(GW_IPV4_MF | GW_IPV4_OFFSET)) ||
+		unlikely(GW_COMMON_L3 + total > length) ||
+		!gw_common_transport(l4, (int32_t)total - GW_IPV4_HEADER, protocol, &tcp_flags) ||
+		unlikely(gw_common_is_odd(ip[12])) || unlikely(source == destination))
 		return false;
 	key[0] = key[2] = 0;
 	key[1] = 0xffff0000 | (uint64_t)source << 32;
@@ -103,12 +124,8 @@ static __rte_always_inline bool gw_common_ipv4(
 	packet->tcp_flags = tcp_flags;
 	packet->tos = ip[1];
 	packet->ttl = ip[8];
-	packet->dont_fragment = fragment & GW_IPV4_DF;
-	packet->fragment = GW_WHOLE;
-	packet->link_multicast = false;
-	packet->ip_id = gw_wire_load16(ip + 4);
-	packet->fragment_protocol = packet->reserved = 0;
-	packet->fragment_id = 0;
+	packet->dont_fragment = fragment & GW_HTONS(GW_IPV4_DF);
+	gw_common_whole(packet, gw_wire_load16(ip + 4));
 	return true;
 }
 
@@ -122,7 +139,7 @@ static __rte_always_inline bool gw_common_ipv6(
 	uint8_t protocol = ip[6], tcp_flags = 0;
 
 	if (unlikely(GW_COMMON_L3 + GW_IPV6_HEADER + payload > length) ||
-		!gw_common_transport(l4, payload, protocol, &tcp_flags))
+		!gw_common_transport(l4, (int32_t)payload, protocol, &tcp_flags))
 		return false;
 #pragma GCC unroll 4
 	for (int n = 0; n < 4; n++)
@@ -141,11 +158,7 @@ static __rte_always_inline bool gw_common_ipv6(
 	packet->tos = (uint8_t)(gw_wire_load16(ip) >> 4);
 	packet->ttl = ip[7];
 	packet->dont_fragment = true;
-	packet->fragment = GW_WHOLE;
-	packet->link_multicast = false;
-	packet->ip_id = 0;
-	packet->fragment_protocol = packet->reserved = 0;
-	packet->fragment_id = 0;
+	gw_common_whole(packet, 0);
 	return true;
 }
 
