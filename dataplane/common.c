@@ -28,8 +28,8 @@ struct common_scope {
 
 /* The services of a burst's common packets are found in a second pass; by these. */
 struct common_later {
-	uint32_t bucket[GW_BURST_MAX];
-	struct gw_service_name name[GW_BURST_MAX];
+	const struct gw_service_seen *bucket[GW_BURST_MAX];
+	uint64_t name[GW_BURST_MAX];
 };
 
 static __rte_always_inline bool is_untracked(const struct common_scope *scope, uint32_t service)
@@ -57,15 +57,15 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 	struct common_later *later)
 {
 	const struct gw_packet *packet = &burst->packet[i];
-	struct gw_service_name name = gw_service_name(&scope->secrets, packet->family, key);
+	uint64_t name = gw_service_name(&scope->secrets, packet->family, key);
 	enum gw_flow_event event = GW_FLOW_PACKET;
 	uint32_t service = GW_NONE;
 	struct gw_flow_place place;
 
 	if (later) {
 		later->name[i] = name;
-		later->bucket[i] = gw_service_seen_place(name, 0, scope->seen_mask);
-		rte_prefetch0(&scope->seen[later->bucket[i]]);
+		later->bucket[i] = &scope->seen[gw_service_seen_place(name, 0, scope->seen_mask)];
+		rte_prefetch0(later->bucket[i]);
 	} else {
 		service = gw_service_seen_find_first(
 			scope->seen, scope->seen_mask, scope->seen_epoch, name);
@@ -137,12 +137,15 @@ static __rte_always_inline uint64_t read_burst(const struct common_scope *scope,
 static uint64_t find_services(const struct common_scope *scope, struct gw_burst *burst,
 	uint64_t common, bool some_untracked, const struct common_later *later)
 {
+	uint32_t epoch = scope->seen_epoch, count = burst->count;
 	uint64_t found = common;
 
-	for (uint64_t todo = common; todo; todo &= todo - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(todo);
-		uint32_t service = gw_service_seen_in(
-			&scope->seen[later->bucket[i]], scope->seen_epoch, later->name[i].name);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t service;
+
+		if (unlikely(!(common >> i & 1)))
+			continue;
+		service = gw_service_seen_in(later->bucket[i], epoch, later->name[i]);
 
 		if (unlikely(service == GW_NONE)) {
 			service = gw_service_seen_find(

@@ -36,15 +36,10 @@ struct gw_service_seen {
 };
 _Static_assert(sizeof(struct gw_service_seen) == GW_CACHE_LINE, "a bucket is one cache line");
 
-/* What a packet's service is remembered by. */
-struct gw_service_name {
-	uint64_t name;
-	uint64_t spread; /* says which buckets */
-};
-
-/* Of a key of that family; the flow table's secrets. Only where keys are words (GW_KEY_IN_WORDS).
+/* What a packet's service is remembered by: of a key of that family; the flow table's secrets. Only
+ * where keys are words (GW_KEY_IN_WORDS).
  */
-static __rte_always_inline struct gw_service_name gw_service_name(
+static __rte_always_inline uint64_t gw_service_name(
 	const struct gw_flow_secrets *secrets, uint8_t family, const uint64_t key[GW_KEY_WORDS])
 {
 	/* The destination's port and the protocol: 24 bits. */
@@ -54,13 +49,13 @@ static __rte_always_inline struct gw_service_name gw_service_name(
 		name |= key[3] >> 32;
 	else
 		name = (name ^ gw_key_mix(&secrets->word[3], key[2], key[3])) | 1ull << 63;
-	return (struct gw_service_name){.name = name, .spread = name * 0x9e3779b97f4a7c15};
+	return name;
 }
 
 static __rte_always_inline uint32_t gw_service_seen_place(
-	struct gw_service_name name, uint32_t place, uint32_t mask)
+	uint64_t name, uint32_t place, uint32_t mask)
 {
-	return (uint32_t)(name.spread >> (48 - 16 * place)) & mask;
+	return (uint32_t)(name * 0x9e3779b97f4a7c15 >> (48 - 16 * place)) & mask;
 }
 
 /* The service of this name in a bucket, or GW_NONE. */
@@ -79,31 +74,31 @@ static __rte_always_inline uint32_t gw_service_seen_in(
 }
 
 /* The service, or GW_NONE when the worker has not met it. */
-static inline uint32_t gw_service_seen_find(const struct gw_service_seen *memory, uint32_t mask,
-	uint32_t epoch, struct gw_service_name name)
+static inline uint32_t gw_service_seen_find(
+	const struct gw_service_seen *memory, uint32_t mask, uint32_t epoch, uint64_t name)
 {
 	uint32_t found = GW_NONE;
 
 	for (uint32_t place = 0; place < GW_SERVICE_SEEN_PLACES && found == GW_NONE; place++)
 		found = gw_service_seen_in(
-			&memory[gw_service_seen_place(name, place, mask)], epoch, name.name);
+			&memory[gw_service_seen_place(name, place, mask)], epoch, name);
 	return found;
 }
 
 /* The same, where few services are: mostly it is the first of its bucket. */
-static __rte_always_inline uint32_t gw_service_seen_find_first(const struct gw_service_seen *memory,
-	uint32_t mask, uint32_t epoch, struct gw_service_name name)
+static __rte_always_inline uint32_t gw_service_seen_find_first(
+	const struct gw_service_seen *memory, uint32_t mask, uint32_t epoch, uint64_t name)
 {
 	const struct gw_service_seen *bucket = &memory[gw_service_seen_place(name, 0, mask)];
 
-	if (likely(bucket->name[0] == name.name) && likely(bucket->epoch == epoch))
+	if (likely(bucket->name[0] == name) && likely(bucket->epoch == epoch))
 		return bucket->service[0];
 	return gw_service_seen_find(memory, mask, epoch, name);
 }
 
 /* The bucket that has room for a name, emptied if it is of an older epoch; else its first. */
 static inline struct gw_service_seen *gw_service_seen_room(
-	struct gw_worker *worker, struct gw_service_name name, uint32_t *way)
+	struct gw_worker *worker, uint64_t name, uint32_t *way)
 {
 	struct gw_service_seen *bucket;
 
@@ -113,10 +108,10 @@ static inline struct gw_service_seen *gw_service_seen_room(
 		if (bucket->epoch != worker->service_seen_epoch)
 			*bucket = (struct gw_service_seen){.epoch = worker->service_seen_epoch};
 		for (*way = 0; *way < GW_SERVICE_SEEN_WAYS; (*way)++)
-			if (!bucket->name[*way] || bucket->name[*way] == name.name)
+			if (!bucket->name[*way] || bucket->name[*way] == name)
 				return bucket;
 	}
-	*way = (uint32_t)(name.name % GW_SERVICE_SEEN_WAYS);
+	*way = (uint32_t)(name % GW_SERVICE_SEEN_WAYS);
 	return &worker->service_seen[gw_service_seen_place(name, 0, worker->service_seen_mask)];
 }
 
@@ -124,7 +119,7 @@ static inline void gw_service_seen_put(
 	struct gw_worker *worker, const struct gw_flow_key *key, uint32_t service)
 {
 	struct gw_service_seen *bucket;
-	struct gw_service_name name;
+	uint64_t name;
 	uint64_t word[GW_KEY_WORDS];
 	uint32_t way;
 
@@ -134,7 +129,7 @@ static inline void gw_service_seen_put(
 	name = gw_service_name(&worker->flow_secrets,
 		gw_address_is_ipv4(&key->destination) ? GW_IPV4 : GW_IPV6, word);
 	bucket = gw_service_seen_room(worker, name, &way);
-	bucket->name[way] = name.name;
+	bucket->name[way] = name;
 	bucket->service[way] = service;
 }
 

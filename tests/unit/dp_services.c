@@ -46,7 +46,7 @@ static struct gw_flow_key key_to(uint32_t n)
 static uint32_t seen(const struct gw_flow_key *key)
 {
 	uint64_t word[GW_KEY_WORDS];
-	struct gw_service_name name;
+	uint64_t name;
 	uint32_t found, first;
 
 	memcpy(word, key, sizeof(word));
