@@ -2,7 +2,7 @@
 /*
  * guideway-bench, XDP by test runs: what runs in front of the balancer on each repetition. The
  * kernel hands a repeated test run the frame as the last repetition left it, so a feeder first
- *makes it the next flow's frame again and then tail-calls what is measured:
+ * makes it the next flow's frame again and then tail-calls what is measured:
  *
  *	feed_balancer → guideway_lb     the subject
  *	feed_bound    → bench_bound     the least that encapsulation takes: head moved, MACs swapped

@@ -11,8 +11,8 @@
  * force on this connection) are left out; should it miss one all the same, all are sent.
  *
  * Statistics and flows are asked for and waited for on the spot, at most WAIT_MS. A snapshot's
- *reply that comes in meanwhile is put aside and handled by the loop, so events never come from
- *inside a question.
+ * reply that comes in meanwhile is put aside and handled by the loop, so events never come from
+ * inside a question.
  */
 #include "control/publish_dpdk.h"
 

@@ -2,7 +2,7 @@
 /*
  * The live next hops: one entry per distinct underlay destination of the snapshot in force, found
  * by address and by how it may be reached, so that an entry and what is known about it outlive the
- *snapshots that name it.
+ * snapshots that name it.
  *
  * Three parties:
  *	main          adds and removes entries when a snapshot comes (under `lock`); a new entry

@@ -10,7 +10,7 @@
  * `frame` is the Ethernet header, `end` the byte behind the last that may be read. Both return
  * GW_PARSE_OK or one of the other GW_PARSE_* or, as a number from 0, the enum gw_drop to drop the
  * frame under. What is rare leaves here under a value of its own, so that it is handled out of
- *line. Sources: RFC 791, RFC 8200 (extension headers), RFC 4302 (AH), RFC 6946 (atomic fragments),
+ * line. Sources: RFC 791, RFC 8200 (extension headers), RFC 4302 (AH), RFC 6946 (atomic fragments),
  * RFC 9293 (TCP), RFC 9260 (SCTP).
  */
 #pragma once

@@ -2,17 +2,17 @@
 /*
  * The snapshot: everything a datapath needs to know, in one flat image. Control builds it; the DPDK
  * dataplane gets it as a sealed memfd (F_SEAL_WRITE, SHRINK, GROW, SEAL), the XDP publisher writes
- *the same image into maps, guideway-replay feeds it to either.
+ * the same image into maps, guideway-replay feeds it to either.
  *
  *	header | pools | services | vips | spans | backends | members | next hops | tables
  *
  * Every section is an array at a byte offset from the image's start, aligned to 64 bytes. Little
- *endian hosts write little endian: the image never leaves the machine. Who reads it trusts nothing:
- *each offset, count and index is checked before use (dataplane/snapshot.c).
+ * endian hosts write little endian: the image never leaves the machine. Who reads it trusts nothing:
+ * each offset, count and index is checked before use (dataplane/snapshot.c).
  *
  * A table is `table_size` slots of u16, each an index into its pool's member list, which maps it to
- *a global backend id. Table offset 0 means "as before": the reader has the table of this digest
- *already. A pool without any eligible member has member_count 0 and no table.
+ * a global backend id. Table offset 0 means "as before": the reader has the table of this digest
+ * already. A pool without any eligible member has member_count 0 and no table.
  */
 #pragma once
 

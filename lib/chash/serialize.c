@@ -7,11 +7,14 @@
  *	12  u32 algorithm          16  u32 hash              20  u32 points per unit of weight
  *	24  u32 capacity           28  u32 probes            32  u64 seed
  *	40  u64 table size         48  u64 version           56  u64 size of all these bytes
- *	64  u32 members            68  u32 bucket numbers    72  u32 buckets that left    76  u32
- *zero 80  the members in order: u32 weight, u16 length of id, u16 length of zone, id, zone where
- *the algorithm numbers buckets and keeps a history: for each member its buckets in the order it got
- *them, u32 each, as many as its weight; then the buckets that left, in order 16 bytes digest of the
- *mapping (gw_chash_view_digest) 8 bytes XXH3 of everything before
+ *	64  u32 members            68  u32 bucket numbers    72  u32 buckets that left
+ *	76  u32 zero
+ *	80  the members in order: u32 weight, u16 length of id, u16 length of zone, id, zone
+ *	    where the algorithm numbers buckets and keeps a history: for each member its
+ *	    buckets in the order it got them, u32 each, as many as its weight; then the
+ *	    buckets that left, in order
+ *	    16 bytes digest of the mapping (gw_chash_view_digest)
+ *	    8 bytes XXH3 of everything before
  *
  * The tables themselves are not written: they follow from this, and the digest proves that the
  * reader derived the same ones.

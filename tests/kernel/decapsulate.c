@@ -11,8 +11,8 @@
  *	decapsulate BATCH TAP MAC FRAMES [UDP-PORT...]
  *
  * With one CPU the kernel is mostly through with a frame when write() returns; when nothing came
- *out of a tunnel it is given a little time more, since it may have put the work off. A fragment
- *that waits for its others comes with the last of them.
+ * out of a tunnel it is given a little time more, since it may have put the work off. A fragment
+ * that waits for its others comes with the last of them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
