@@ -27,8 +27,7 @@ GW_INLINE bool lb_common_transport(
 
 	if (l4 + GW_UDP_HEADER > (const uint8_t *)end || room < GW_UDP_HEADER)
 		return false;
-	packet->key.source_port = GW_WIRE_LOAD(uint16_t, l4);
-	packet->key.destination_port = GW_WIRE_LOAD(uint16_t, l4 + 2);
+	*(uint32_t *)&packet->key.source_port = GW_WIRE_LOAD(uint32_t, l4); /* and the other */
 	packet->key.protocol = packet->protocol;
 	if (packet->protocol == GW_PROTO_UDP)
 		return true;

@@ -10,6 +10,7 @@
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "lb_choose.h"
+#include "lb_state.h"
 
 #include <linux/bpf.h>
 
@@ -171,6 +172,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct lb_scratch);
 } lb_scratch_map SEC(".maps");
+
+/* What lb_other is left; one packet's use at a time, and no place on the stack of all the others.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lb_outbound);
+} lb_outbound_map SEC(".maps");
+
+GW_INLINE struct lb_outbound *lb_outbound(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&lb_outbound_map, &zero);
+}
 
 #define LB_SECOND_NS 1000000000ull
 

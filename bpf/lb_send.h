@@ -90,20 +90,25 @@ GW_INLINE void lb_way_choose(uint64_t hash, struct gw_link *link)
 	*link = paths ? gw_link_load(&paths->link[gw_paths_bucket(hash)]) : (struct gw_link){};
 }
 
-/* By way->link, which control keeps; false when it leads nowhere just now. */
-GW_INLINE bool lb_way_from_link(
-	const struct gw_xdp_config *config, uint64_t hash, struct lb_way *way)
+/* By way->link, one that is resolved; false when there is no such port. */
+GW_INLINE bool lb_way_by_port(const struct gw_xdp_config *config, struct lb_way *way)
 {
-	uint32_t port;
+	uint32_t port = way->link.port;
 
-	if (way->link.flags & GW_LINK_MULTIPATH)
-		lb_way_choose(hash, &way->link);
-	port = way->link.port;
-	if (!(way->link.flags & GW_LINK_RESOLVED) || port >= GW_XDP_MAX_PORTS)
+	if (port >= GW_XDP_MAX_PORTS)
 		return false;
 	way->ifindex = config->port_ifindex[GW_BOUND(port, GW_XDP_MAX_PORTS - 1)];
 	way->port = true;
 	return true;
+}
+
+/* By way->link, which control keeps; false when it leads nowhere just now. */
+GW_INLINE bool lb_way_from_link(
+	const struct gw_xdp_config *config, uint64_t hash, struct lb_way *way)
+{
+	if (way->link.flags & GW_LINK_MULTIPATH)
+		lb_way_choose(hash, &way->link);
+	return way->link.flags & GW_LINK_RESOLVED && lb_way_by_port(config, way);
 }
 
 GW_INLINE bool lb_way_find(struct xdp_md *ctx, const struct gw_xdp_config *config,

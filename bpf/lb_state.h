@@ -37,9 +37,9 @@ struct lb_state {
 	uint64_t hash;
 	uint32_t service; /* GW_NONE: none matched */
 	struct gw_choice choice;
-	uint32_t vip_flags;  /* of the service address, GW_VIP_*; known to lb_icmp */
-	int action;	     /* for LB_OK: the program's return value */
-	uint32_t generation; /* of the services, as it was before the first look-up */
+	uint32_t vip_flags; /* of the service address, GW_VIP_*; known to lb_icmp */
+	int action;	    /* for LB_OK: the program's return value */
+	uint32_t reserved;
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct lb_state) == 104, "no padding: global functions take it whole");
 

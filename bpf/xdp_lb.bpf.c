@@ -17,7 +17,6 @@
  */
 #include "abi/parse.h"
 #include "abi/service.h"
-#include "lb_claims.h"
 #include "lb_count.h"
 #include "lb_fast.h"
 #include "lb_maps.h"
@@ -78,9 +77,6 @@ GW_INLINE int lb_decide(const struct gw_xdp_config *config, struct gw_counters *
 		state->service = GW_NONE;
 		return vip->flags & GW_VIP_NO_SERVICE_HOST ? LB_HOST : GW_DROP_NO_SERVICE;
 	}
-	/* The short way looks flows up: one of an untracked service must not get there. */
-	if (gw_vip_run(vip, packet->protocol) && !(service->flags & GW_SERVICE_UNTRACKED))
-		lb_claim_write(&packet->key, state->generation, state->service, service);
 	result = lb_choose(config, state, service->pool, service->affinity, service->flags);
 	if (result == LB_OK)
 		lb_flow_count(counters, state->choice.flow);
@@ -151,7 +147,6 @@ __noinline int lb_whole(struct xdp_md *ctx, struct lb_outbound *out)
 
 	if (!config || !counters || !out)
 		return XDP_PASS;
-	state.generation = config->services_generation;
 	state.service = GW_NONE;
 	state.choice = (struct gw_choice){.backend = GW_NONE, .slot = GW_NONE};
 	state.action = XDP_DROP;
@@ -196,16 +191,21 @@ SEC("xdp.frags")
 int guideway_lb(struct xdp_md *ctx)
 {
 	const uint8_t *frame = (const uint8_t *)(long)ctx->data;
-	struct lb_outbound out = {};
+	struct lb_outbound *out;
 	int result = LB_SLOW;
 
 	if (frame + GW_ETH_HEADER <= (const uint8_t *)(long)ctx->data_end)
 		result = GW_WIRE_LOAD(uint16_t, frame + 12) == GW_HTONS(GW_ETHERTYPE_IPV4)
-				 ? lb_fast_ipv4(ctx, &out)
-				 : lb_fast_ipv6(ctx, &out);
+				 ? lb_fast_ipv4(ctx)
+				 : lb_fast_ipv6(ctx);
+	if (result >= 0)
+		return result;
+	out = lb_outbound();
+	if (!out)
+		return XDP_PASS;
 	if (result == LB_SLOW)
-		result = lb_whole(ctx, &out);
-	return result == LB_OTHER ? lb_other(ctx, &out) : result;
+		result = lb_whole(ctx, out);
+	return result == LB_OTHER ? lb_other(ctx, out) : result;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -219,6 +219,22 @@ GW_INLINE uint32_t gw_encap_pseudo_sum(
 	return sum;
 }
 
+/* Both ports of GUE's UDP header; `port` in network order. */
+GW_INLINE uint32_t gw_encap_gue_ports(uint16_t port, uint64_t hash)
+{
+	return (0xc000u | (uint32_t)(hash >> 50)) << 16 | GW_NTOHS(port);
+}
+
+/* GUE's 8-byte UDP header with this checksum. */
+GW_INLINE void gw_encap_gue_write(
+	void *out, uint16_t port, const struct gw_packet *packet, uint64_t hash, uint32_t checksum)
+{
+	uint32_t length = packet->l3_length + GW_GUE_HEADER;
+
+	gw_wire_store_words(
+		out, GW_HTONL(gw_encap_gue_ports(port, hash)), GW_HTONL(length << 16 | checksum));
+}
+
 /*
  * Writes GUE's 8-byte UDP header to `out`, behind the outer IP header at `ip` (written before): GUE
  * variant 1, IP directly in UDP. The source port is constant within a flow. The checksum is 0, or
@@ -228,12 +244,12 @@ GW_INLINE uint32_t gw_encap_pseudo_sum(
 GW_INLINE void gw_encap_gue(void *out, const uint8_t *ip, const struct gw_backend *backend,
 	const struct gw_packet *packet, uint64_t hash, uint16_t inner_sum)
 {
-	uint8_t *to = out;
-	uint32_t ports = (0xc000u | (uint32_t)(hash >> 50)) << 16 | GW_NTOHS(backend->gue_port);
-	uint32_t length = packet->l3_length + GW_GUE_HEADER;
 	uint32_t check = 0;
 
 	if (gw_encap_wants_sum(backend)) {
+		uint32_t length = packet->l3_length + GW_GUE_HEADER;
+		uint32_t ports = gw_encap_gue_ports(backend->gue_port, hash);
+
 		check = gw_encap_pseudo_sum(ip, length, GW_PROTO_UDP) + gw_encap_halves(ports) +
 			length + inner_sum;
 		check = gw_encap_halves(check);
@@ -241,7 +257,7 @@ GW_INLINE void gw_encap_gue(void *out, const uint8_t *ip, const struct gw_backen
 		if (!check)
 			check = 0xffff;
 	}
-	gw_wire_store_words(to, GW_HTONL(ports), GW_HTONL(length << 16 | check));
+	gw_encap_gue_write(out, backend->gue_port, packet, hash, check);
 }
 
 /* Writes GRE's 4-byte header without options to `out` (RFC 2784). */
