@@ -7,8 +7,8 @@
  *	header | pools | services | vips | spans | backends | members | next hops | tables
  *
  * Every section is an array at a byte offset from the image's start, aligned to 64 bytes. Little
- * endian hosts write little endian: the image never leaves the machine. Who reads it trusts nothing:
- * each offset, count and index is checked before use (dataplane/snapshot.c).
+ * endian hosts write little endian: the image never leaves the machine. Who reads it trusts
+ * nothing: each offset, count and index is checked before use (dataplane/snapshot.c).
  *
  * A table is `table_size` slots of u16, each an index into its pool's member list, which maps it to
  * a global backend id. Table offset 0 means "as before": the reader has the table of this digest
