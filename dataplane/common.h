@@ -58,6 +58,8 @@ static __rte_always_inline bool gw_common_transport(
 
 	if (unlikely(protocol != GW_PROTO_TCP))
 		return protocol == GW_PROTO_UDP && room >= GW_UDP_HEADER;
+	if (unlikely(room < GW_TCP_HEADER)) /* or the next bytes are not the frame's */
+		return false;
 	header = l4[12] >> 2 & 0x3c; /* its upper half are words of four bytes */
 	*tcp_flags = l4[13];
 	return likely(header >= GW_TCP_HEADER) && likely(header <= room);
