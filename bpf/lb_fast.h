@@ -404,7 +404,7 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 		return LB_SLOW;
 	kind = head.word[1] & LB_KIND_MASK;
 	way.link = gw_link_load(&backend->link);
-	if (!lb_kind_ipip(kind) && !hash)
+	if (!hash && (!lb_kind_ipip(kind) || way.link.flags & GW_LINK_MULTIPATH))
 		hash = lb_fast_hash_of(ctx, family, config, &answer);
 	if (way.link.flags != GW_LINK_RESOLVED || !lb_kind_written(kind, &head.entry))
 		return lb_fast_leave(

@@ -11,9 +11,9 @@
 
 #define LOOPBACK 1 /* test runs come in on it; a link of port 0 leaves by it: XDP_TX */
 
-int gw_xdp_test_run_open(struct gw_xdp_test_run *run, uint64_t flows)
+int gw_xdp_test_run_open(struct gw_xdp_test_run *run, uint64_t flows, bool tracing)
 {
-	struct gw_xdp_object_options options = {.flows = flows, .tracing = true};
+	struct gw_xdp_object_options options = {.flows = flows, .tracing = tracing};
 	uint32_t port = 0, ifindex = LOOPBACK;
 	int error;
 

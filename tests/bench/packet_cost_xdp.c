@@ -30,7 +30,7 @@ static void start(struct gw_xdp_test_run *run, const struct cost_case *cost)
 	char why[GW_XDP_WHY] = "";
 	struct gw_xdp_config *config;
 
-	if (gw_xdp_test_run_open(run, 8 * COST_FLOWS))
+	if (gw_xdp_test_run_open(run, 8 * COST_FLOWS, true))
 		give_up("the program is not loaded");
 	config = run->object.config;
 	config->flow_seed = 1;

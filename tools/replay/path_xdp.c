@@ -23,7 +23,7 @@ static int open_xdp(struct gw_snapshot *snapshot, uint64_t flows, const struct s
 	out = frames_alloc();
 	if (!out)
 		return -ENOMEM;
-	error = gw_xdp_test_run_open(&test_run, flows);
+	error = gw_xdp_test_run_open(&test_run, flows, true);
 	if (error)
 		return error;
 	memcpy(test_run.object.config->port_mac[0], (const uint8_t[])REPLAY_OUR_MAC, 6);
