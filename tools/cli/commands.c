@@ -49,7 +49,7 @@ const struct cli_command cli_commands[] = {
 	{"table", "diff", "VERSION VERSION", 2, 2, CLI_SOCKET | CLI_JSON, cmd_table_diff,
 		"what changed from one version to another, as plan shows it"},
 	{NULL, "lookup", "FLOW | -", 1, 3, CLI_SOCKET | CLI_JSON | CLI_CONFIG, cmd_lookup,
-		"where a new flow goes and why; '-' reads one flow a line"},
+		"where a flow's next packet goes and why; '-' reads one flow a line"},
 	{"config", "check", "[FILE]", 0, 1, CLI_JSON | CLI_CONFIG, cmd_config_check,
 		"every error of a file; needs no daemon"},
 	{"config", "plan", "FILE", 1, 1, CLI_SOCKET | CLI_JSON | CLI_AGAINST, cmd_config_plan,
