@@ -95,3 +95,12 @@ def test_charts_of_this_page_are_those_of_its_figures(tmp_path):
     assert page.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
     kept = {path.name: path.read_bytes() for path in (PAGE.parent / "performance").glob("*.svg")}
     assert {path.name: path.read_bytes() for path in (tmp_path / "performance").glob("*.svg")} == kept
+
+
+def test_sweeps_are_measured_again_only_beside_others(tmp_path):
+    page = tmp_path / "page.md"
+    command = [SCRIPT, "--again", "swaps", "--page", page]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "measure all sweeps first" in done.stderr
+    assert not (tmp_path / "performance").exists()
