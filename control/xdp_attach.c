@@ -21,8 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_SIZE   4300
-#define LINK_PREFIX "link_"
+#define PATH_SIZE     4300
+#define LINK_PREFIX   "link_"
+#define RETRY_SECONDS 10 /* of an interface that came back and did not take the program */
 
 /* A bpffs takes no dots in names, an interface has no colon in its own: eth1.5 is link_eth1:5. */
 static char *link_path(char path[static PATH_SIZE], const char *pin_dir, const char *interface)
@@ -338,6 +339,7 @@ static void port_replaced(const struct gw_xdp_object *object, const char *pin_di
 {
 	port->ifindex = ifindex;
 	port->program_id = 0;
+	port->retry = 0;
 	if (!ifindex) {
 		gw_log_warning("interface %s is gone; its services are taken up again when it is "
 			       "back",
@@ -345,10 +347,14 @@ static void port_replaced(const struct gw_xdp_object *object, const char *pin_di
 		return;
 	}
 	if (read_mac(port->name, port->mac) || tell_port(object, index, port) ||
-		attach_port(object, pin_dir, port, true))
-		gw_log_error("interface %s is back, but the program is not on it", port->name);
-	else
+		attach_port(object, pin_dir, port, true)) {
+		port->retry = RETRY_SECONDS;
+		gw_log_error("interface %s is back, but the program is not on it; tried again in "
+			     "%d s",
+			port->name, RETRY_SECONDS);
+	} else {
 		gw_log_info("interface %s is back and has the program again", port->name);
+	}
 }
 
 void gw_xdp_ports_refresh(
@@ -361,7 +367,7 @@ void gw_xdp_ports_refresh(
 
 		if (!port->named)
 			continue;
-		if (ifindex != port->ifindex) {
+		if (ifindex != port->ifindex || (port->retry && !--port->retry)) {
 			port_replaced(object, pin_dir, i, port, ifindex);
 		} else if (ifindex && !read_mac(port->name, mac) && memcmp(mac, port->mac, 6)) {
 			memcpy(port->mac, mac, 6);

@@ -19,6 +19,7 @@ struct gw_xdp_port {
 	enum gw_config_xdp_mode mode;
 	bool named;	/* by the configuration: our program is to be on it */
 	bool link_made; /* by this process, not adopted */
+	uint8_t retry;	/* it came back and did not take the program: seconds until the next try */
 };
 
 struct gw_xdp_ports {
@@ -39,7 +40,8 @@ int gw_xdp_attach(const struct gw_xdp_object *object, const char *pin_dir,
 /*
  * Follows what happens to the named interfaces; to be called each second. A changed MAC is told to
  * the program, which otherwise would take frames for another machine's. An interface that went and
- * came back (a driver loaded anew) gets the program again; what fails is logged once.
+ * came back (a driver loaded anew) gets the program again; what fails is logged and tried again
+ * some seconds later.
  */
 void gw_xdp_ports_refresh(
 	const struct gw_xdp_object *object, const char *pin_dir, struct gw_xdp_ports *ports);

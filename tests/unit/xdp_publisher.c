@@ -314,6 +314,30 @@ static void an_interface_that_comes_back_gets_the_program_again(void)
 	CU_ASSERT_EQUAL(program_on("eth2"), 0);
 }
 
+static void an_interface_that_comes_back_taken_is_tried_again(void)
+{
+	struct control control;
+	uint32_t foreign_id;
+	int foreign;
+
+	shell("ethtool -K eth2 rxvlan off >/dev/null"); /* made anew by the test before */
+	control_start(&control, ON_ETH2);
+	shell("ip link del eth2");
+	CU_ASSERT_TRUE(until(&control, nowhere_attached, &control));
+	shell("ip link add eth2 type veth peer name wire2 && ip link set eth2 up && "
+	      "ip link set wire2 up");
+	foreign = foreign_attach("eth2", XDP_FLAGS_SKB_MODE);
+	foreign_id = program_on("eth2");
+	loop_run_for(&control.loop, 1500); /* the interface is looked at each second */
+	CU_ASSERT_EQUAL(program_on("eth2"), foreign_id);
+	bpf_link_detach(foreign);
+	close(foreign);
+	CU_ASSERT_EQUAL(program_on("eth2"), 0);
+	CU_ASSERT_TRUE(until(&control, eth2_has_a_program, NULL));
+	control_stop(&control);
+	all_away();
+}
+
 static void a_changed_mac_of_ours_is_taken_up(void)
 {
 	struct control control;
@@ -475,6 +499,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(detaching_removes_nothing_but_pins),
 	GW_TEST(an_interface_that_is_no_longer_named_is_let_go),
 	GW_TEST(an_interface_that_comes_back_gets_the_program_again),
+	GW_TEST(an_interface_that_comes_back_taken_is_tried_again),
 	GW_TEST(a_changed_mac_of_ours_is_taken_up),
 	GW_TEST(an_interface_that_is_missing_is_named_and_nothing_is_left),
 	GW_TEST(an_interface_that_takes_vlan_tags_off_is_refused_with_the_command),
