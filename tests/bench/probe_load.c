@@ -225,24 +225,43 @@ static int measure(struct gw_monitor *monitor)
 	return 0;
 }
 
-static void options_read(int argc, char **argv)
+static bool type_read(const char *value)
 {
-	for (int i = 1; i + 1 < argc; i += 2) {
-		const char *value = argv[i + 1];
+	for (int type = 0; type < GW_CONFIG_CHECK_TYPES; type++)
+		if (!strcmp(value, gw_config_check_type_name(type))) {
+			options.type = type;
+			return true;
+		}
+	return false;
+}
 
-		if (!strcmp(argv[i], "--backends"))
-			options.backends = strtoul(value, NULL, 10);
-		else if (!strcmp(argv[i], "--interval"))
-			options.interval_ms = (uint32_t)strtoul(value, NULL, 10);
-		else if (!strcmp(argv[i], "--seconds"))
-			options.seconds = (unsigned int)strtoul(value, NULL, 10);
-		else if (!strcmp(argv[i], "--limit"))
-			options.limit = strtod(value, NULL);
-		else if (!strcmp(argv[i], "--type"))
-			for (int type = 0; type < GW_CONFIG_CHECK_TYPES; type++)
-				if (!strcmp(value, gw_config_check_type_name(type)))
-					options.type = type;
-	}
+/* Whether it is an option, with a value that it can have. */
+static bool option_read(const char *name, const char *value)
+{
+	if (!strcmp(name, "--backends"))
+		options.backends = strtoul(value, NULL, 10);
+	else if (!strcmp(name, "--interval"))
+		options.interval_ms = (uint32_t)strtoul(value, NULL, 10);
+	else if (!strcmp(name, "--seconds"))
+		options.seconds = (unsigned int)strtoul(value, NULL, 10);
+	else if (!strcmp(name, "--limit"))
+		options.limit = strtod(value, NULL);
+	else
+		return !strcmp(name, "--type") && type_read(value);
+	return true;
+}
+
+static bool options_read(int argc, char **argv)
+{
+	bool good = true;
+
+	for (int i = 1; i < argc && good; i += 2)
+		good = i + 1 < argc && option_read(argv[i], argv[i + 1]);
+	if (good && options.backends && options.interval_ms && options.seconds)
+		return true;
+	fprintf(stderr, "Usage: probe_load [--type tcp|http|icmp] [--backends N] "
+			"[--interval MS] [--seconds N] [--limit PERCENT]\n");
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -253,7 +272,8 @@ int main(int argc, char **argv)
 	struct gw_monitor *monitor;
 	int status;
 
-	options_read(argc, argv);
+	if (!options_read(argc, argv))
+		return 2;
 	setrlimit(RLIMIT_NOFILE, &files);
 	servers_start();
 	model_make();
