@@ -19,11 +19,11 @@ GW_INLINE bool lb_common_source4(uint32_t source)
 	return first - 1 < 223 && first != 127;
 }
 
-/* Ports, and of TCP the flags; `room` bytes by the IP header. */
+/* Ports, and of TCP the flags; `room` bytes by the IP header, which may say less than itself. */
 GW_INLINE bool lb_common_transport(
-	const uint8_t *l4, const void *end, uint32_t room, struct gw_packet *packet)
+	const uint8_t *l4, const void *end, int32_t room, struct gw_packet *packet)
 {
-	uint32_t header;
+	int32_t header;
 
 	if (l4 + GW_UDP_HEADER > (const uint8_t *)end || room < GW_UDP_HEADER)
 		return false;
@@ -33,7 +33,7 @@ GW_INLINE bool lb_common_transport(
 		return true;
 	if (packet->protocol != GW_PROTO_TCP || l4 + GW_TCP_HEADER > (const uint8_t *)end)
 		return false;
-	header = (l4[12] >> 4) * 4u;
+	header = (l4[12] >> 4) * 4;
 	packet->tcp_flags = l4[13];
 	return header >= GW_TCP_HEADER && header <= room;
 }
@@ -59,7 +59,7 @@ GW_INLINE bool lb_common_ipv4(const uint8_t *ip, const void *end, struct gw_pack
 	gw_address_set_ipv4(&packet->key.source, &source);
 	gw_address_set_ipv4(&packet->key.destination, &destination);
 	return lb_common_transport(
-		ip + GW_IPV4_HEADER, end, packet->l3_length - GW_IPV4_HEADER, packet);
+		ip + GW_IPV4_HEADER, end, (int32_t)packet->l3_length - GW_IPV4_HEADER, packet);
 }
 
 /* Addresses that begin with 64 zero bits are rare, and many of them are special. */
@@ -84,7 +84,7 @@ GW_INLINE bool lb_common_ipv6(const uint8_t *ip, const void *end, struct gw_pack
 	packet->dont_fragment = true;
 	packet->protocol = ip[6];
 	return lb_common_transport(
-		ip + GW_IPV6_HEADER, end, packet->l3_length - GW_IPV6_HEADER, packet);
+		ip + GW_IPV6_HEADER, end, (int32_t)packet->l3_length - GW_IPV6_HEADER, packet);
 }
 
 /*

@@ -313,6 +313,34 @@ static void each_broken_rule_has_its_own_counter(void)
 	world_free(world);
 }
 
+/* On the short way too, which such a flow's packets take: of tracked flows and by the table alone.
+ */
+static void a_length_that_leaves_no_room_for_the_headers_is_malformed(void)
+{
+	struct world *world = world_make(1024);
+
+	for (int untracked = 0; untracked < 2; untracked++) {
+		struct frame frame = flow_frame(40001, GW_TCP_ACK), datagram = frame_v6();
+
+		world->services[0].flags = untracked ? GW_SERVICE_UNTRACKED : 0;
+		world->services[1].flags = world->services[0].flags;
+		world_publish(world);
+		for (int i = 0; i < 2; i++) {
+			CU_ASSERT_EQUAL(run(world, &frame).verdict, GW_VERDICT_TX);
+			CU_ASSERT_EQUAL(run(world, &datagram).verdict, GW_VERDICT_TX);
+		}
+		for (uint16_t length = 0; length < GW_IPV4_HEADER + GW_TCP_HEADER; length++) {
+			frame_put16(&frame, 16, length);
+			dropped(world, &frame, GW_DROP_MALFORMED);
+		}
+		for (uint16_t length = 0; length < GW_UDP_HEADER; length++) {
+			frame_put16(&datagram, 18, length);
+			dropped(world, &datagram, GW_DROP_MALFORMED);
+		}
+	}
+	world_free(world);
+}
+
 static void spans_are_found_at_both_ends_and_not_beyond(void)
 {
 	static const struct {
@@ -631,6 +659,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(what_is_for_no_service_address_is_the_hosts),
 	GW_TEST(a_frame_for_another_machines_mac_is_the_hosts),
 	GW_TEST(each_broken_rule_has_its_own_counter),
+	GW_TEST(a_length_that_leaves_no_room_for_the_headers_is_malformed),
 	GW_TEST(spans_are_found_at_both_ends_and_not_beyond),
 	GW_TEST(the_longest_address_wins_without_falling_back),
 	GW_TEST(affinity_by_source_ignores_ports_and_destination),
