@@ -112,6 +112,7 @@ def exec_run(args):
 
 
 def show_run(args):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that has enough is no fault
     shown = labs.Lab.load(args.prefix).show()
     if args.json:
         print(json.dumps(shown, indent=2))

@@ -93,8 +93,8 @@ static bool output_judge(
 			sample->wrong, sample->sampled, what->encap);
 	else if ((double)sample->swaps < swaps - 1)
 		snprintf(why, BENCH_MESSAGE,
-			"only %" PRIu64 " tables were put in force, %u a second were asked for",
-			sample->swaps, what->swaps_per_second);
+			"%u tables a second were asked for, put in force in all: %" PRIu64,
+			what->swaps_per_second, sample->swaps);
 	else if (!what->tracked && sample->remembered + sample->untracked)
 		snprintf(why, BENCH_MESSAGE,
 			"the balancer has looked for room in its flow table for %" PRIu64
