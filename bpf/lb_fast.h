@@ -357,6 +357,46 @@ GW_INLINE int lb_fast_send(struct xdp_md *ctx, struct gw_counters *counters,
 	return lb_leave(counters, (int)bpf_redirect_map(&gw_tx_ports, way->link.port, 0));
 }
 
+/* To the backend that was chosen; what lb_fast returns. `hash` is 0 while it was not computed. */
+GW_INLINE int lb_fast_to(struct xdp_md *ctx, const struct gw_xdp_config *config,
+	struct gw_counters *counters, uint8_t family, const struct gw_packet *packet,
+	const struct lb_answer *answer, uint64_t hash, const struct gw_backend *backend,
+	const union lb_head *head, const struct gw_choice *choice)
+{
+	uint64_t kind = head->word[1] & LB_KIND_MASK;
+	struct lb_way way = {.link = gw_link_load(&backend->link)};
+
+	if (!hash && (!lb_kind_ipip(kind) || way.link.flags & GW_LINK_MULTIPATH))
+		hash = lb_fast_hash_of(ctx, family, config, answer);
+	if (way.link.flags != GW_LINK_RESOLVED || !lb_kind_written(kind, &head->entry))
+		return lb_fast_leave(
+			ctx, config, counters, packet, hash, answer->service, choice, &way);
+	if (!lb_way_by_port(config, &way))
+		return LB_SLOW;
+	return lb_fast_send(ctx, counters, packet, hash, kind, &head->entry, backend,
+		answer->service, choice, &way);
+}
+
+/* Of a service that tracks no flows. */
+GW_INLINE int lb_fast_untracked(struct xdp_md *ctx, const struct gw_xdp_config *config,
+	struct gw_counters *counters, uint8_t family, uint64_t macs, const struct gw_packet *packet,
+	const struct lb_answer *answer)
+{
+	uint64_t hash = lb_fast_hash_of(ctx, family, config, answer);
+	struct gw_choice choice = {.slot = GW_NONE};
+	const struct gw_backend *backend;
+	union lb_head head;
+	uint32_t second;
+
+	if (!lb_fast_ours(ctx, config, macs, packet) || !lb_fast_clock(config, &second))
+		return LB_SLOW;
+	backend = lb_fast_by_table(config, answer->pool, hash, &choice, &head);
+	if (!backend || !lb_fast_fits(config, packet, &head.entry))
+		return LB_SLOW;
+	return lb_fast_to(
+		ctx, config, counters, family, packet, answer, hash, backend, &head, &choice);
+}
+
 /* Returns the XDP action, LB_SLOW, or LB_OTHER with lb_outbound filled. */
 GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 {
@@ -366,18 +406,16 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 	const void *frame = (const void *)(long)ctx->data, *end = (const void *)(long)ctx->data_end;
 	struct gw_choice choice = {.slot = GW_NONE, .flow = GW_TRACE_HIT};
 	const struct gw_backend *backend;
-	struct gw_flow_bucket *bucket = NULL;
+	struct gw_flow_bucket *bucket;
 	struct gw_packet packet = {};
 	struct gw_flow_place place;
 	struct lb_answer answer;
 	const void *claim;
-	uint64_t macs, kind, hash = 0; /* 0: not computed, as good as always */
-	struct lb_way way = {};
+	uint64_t macs, hash = 0; /* 0: not computed, as good as always */
 	union lb_head head;
 
 	if (!config || !counters || !lb_common_parse(frame, end, family, &packet, &macs))
 		return LB_SLOW;
-	place = lb_fast_place(config, &packet.key, family);
 	claim = lb_claim_at(&packet.key, family);
 	if (!claim)
 		return LB_SLOW;
@@ -385,34 +423,23 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 		!(family == GW_IPV4 ? lb_claim_make4(ctx) : lb_claim_make6(ctx)))
 		return LB_SLOW;
 	answer = lb_claim_answer(claim, family);
-	if (!answer.untracked) {
-		bucket = lb_bucket_at(config, place.bucket);
-		if (!bucket)
-			return LB_SLOW;
-		(void)*(volatile uint64_t *)bucket->word;
-	}
+	if (answer.untracked)
+		return lb_fast_untracked(ctx, config, counters, family, macs, &packet, &answer);
+	place = lb_fast_place(config, &packet.key, family);
+	bucket = lb_bucket_at(config, place.bucket);
+	if (!bucket)
+		return LB_SLOW;
+	(void)*(volatile uint64_t *)bucket->word;
 	if (!lb_fast_ours(ctx, config, macs, &packet) || !lb_fast_clock(config, &second))
 		return LB_SLOW;
 	if (gw_tracing || answer.hashed || !packet.dont_fragment)
 		hash = lb_fast_hash_of(ctx, family, config, &answer);
-	if (bucket)
-		backend = lb_fast_tracked(config, bucket, place.tag, &packet, answer.pool, second,
-			&choice.backend, &head);
-	else
-		backend = lb_fast_by_table(config, answer.pool, hash, &choice, &head);
+	backend = lb_fast_tracked(
+		config, bucket, place.tag, &packet, answer.pool, second, &choice.backend, &head);
 	if (!backend || !lb_fast_fits(config, &packet, &head.entry))
 		return LB_SLOW;
-	kind = head.word[1] & LB_KIND_MASK;
-	way.link = gw_link_load(&backend->link);
-	if (!hash && (!lb_kind_ipip(kind) || way.link.flags & GW_LINK_MULTIPATH))
-		hash = lb_fast_hash_of(ctx, family, config, &answer);
-	if (way.link.flags != GW_LINK_RESOLVED || !lb_kind_written(kind, &head.entry))
-		return lb_fast_leave(
-			ctx, config, counters, &packet, hash, answer.service, &choice, &way);
-	if (!lb_way_by_port(config, &way))
-		return LB_SLOW;
-	return lb_fast_send(ctx, counters, &packet, hash, kind, &head.entry, backend,
-		answer.service, &choice, &way);
+	return lb_fast_to(
+		ctx, config, counters, family, &packet, &answer, hash, backend, &head, &choice);
 }
 
 /* One function a family: what differs between them is known to each. */
