@@ -470,7 +470,8 @@ int gw_xdp_tables_publish(struct gw_xdp_tables *tables, struct gw_snapshot *snap
 	config->control_lost_s = snapshot->data->control_lost_s;
 	__atomic_store_n(&config->hash_seed, snapshot->data->hash_seed, __ATOMIC_RELEASE);
 	error = fail(store_pools(tables, snapshot), "tables", why);
-	if (!error && !services_unchanged(tables->current, snapshot)) {
+	if (!error && (tables->services_torn || !services_unchanged(tables->current, snapshot))) {
+		tables->services_torn = true;
 		store_services(tables, snapshot);
 		error = fail(store_vips(tables, snapshot), "service addresses", why);
 		services_changed(tables);
@@ -483,6 +484,7 @@ int gw_xdp_tables_publish(struct gw_xdp_tables *tables, struct gw_snapshot *snap
 	gw_snapshot_unref(tables->current);
 	tables->current = gw_snapshot_ref(snapshot);
 	tables->settled = false;
+	tables->services_torn = false;
 	__atomic_store_n(&config->snapshot_version, snapshot->data->version, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -22,6 +22,7 @@ struct gw_xdp_tables {
 	struct gw_xdp_endpoints endpoints;
 	uint32_t half;	      /* of the spans that is in use */
 	bool settled;	      /* nothing of older snapshots is left */
+	bool services_torn;   /* a publish failed on its way: the maps hold nobody's services */
 	size_t rebuilt_pools; /* by the last publish */
 };
 

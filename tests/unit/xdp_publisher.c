@@ -77,6 +77,68 @@ static struct gw_flow_key frame_key(void)
 
 /* ---- tests */
 
+/* Another service, of another pool, in the place of the one; its address is the map's one too many.
+ */
+#define ELSEWHERE                                                                                  \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth1, mode: generic}]" FLOWS              \
+	     "pools: [{name: a, healthcheck: {type: tcp, port: 80}, backends: ["                   \
+	     "{name: x, address: 10.82.0.101}]}, {name: b, healthcheck: {type: tcp, port: 80}, "   \
+	     "backends: [{name: x, address: 10.82.0.199}]}]\n"                                     \
+	     "services: [{name: web, addresses: [203.0.113.99], protocol: tcp, ports: [80], "      \
+	     "pool: b}]\n"
+
+static void vips_fill(bool full)
+{
+	int fd = pin_open("gw_vips"), failed = 0;
+	const struct gw_vip vip = {.prefix_length = 128};
+
+	for (uint32_t i = 0; i < GW_MAX_VIPS; i++) {
+		struct gw_address key = {{0x20, 1, [12] = (uint8_t)(i >> 24), (uint8_t)(i >> 16),
+			(uint8_t)(i >> 8), (uint8_t)i}};
+
+		failed += full ? bpf_map_update_elem(fd, &key, &vip, BPF_ANY) != 0
+			       : bpf_map_delete_elem(fd, &key) != 0;
+	}
+	CU_ASSERT_EQUAL(failed, 1); /* the one address in force had its room already */
+	close(fd);
+}
+
+static uint32_t service_pool(void)
+{
+	struct gw_service service = {.pool = GW_NONE};
+	int fd = pin_open("gw_services");
+	uint32_t first = 0;
+
+	CU_ASSERT_EQUAL(bpf_map_lookup_elem(fd, &first, &service), 0);
+	close(fd);
+	return service.pool;
+}
+
+static void after_a_snapshot_that_failed_half_way_the_services_are_written_again(void)
+{
+	struct control control;
+	struct gw_build *build;
+
+	control_start(&control, ON_ETH1);
+	CU_ASSERT(wire_backend(NULL) > 0);
+	vips_fill(true);
+	build = fixture_build(ELSEWHERE);
+	control.may_refuse = true;
+	CU_ASSERT_EQUAL(control.publisher->ops->publish(control.publisher, build->snapshot), 0);
+	CU_ASSERT_EQUAL(control.refused, 1);
+	CU_ASSERT_NOT_EQUAL(service_pool(), control.build->pools[0].id); /* that far it came */
+	vips_fill(false);
+	control.may_refuse = false;
+	gw_build_free(control.build);
+	control_publish(&control, ON_ETH1);
+	CU_ASSERT_EQUAL(service_pool(), control.build->pools[0].id);
+	CU_ASSERT_TRUE(until(&control, backends_resolved, &control));
+	CU_ASSERT(wire_backend(NULL) > 0);
+	gw_build_free(build);
+	control_stop(&control);
+	all_away();
+}
+
 static void a_first_start_mounts_loads_attaches_and_pins(void)
 {
 	struct control control;
@@ -506,6 +568,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(an_interface_with_a_dot_in_its_name_can_be_pinned),
 	GW_TEST(pinned_maps_of_another_abi_are_refused_and_go_on),
 	GW_TEST(a_change_of_mode_attaches_anew),
+	GW_TEST(after_a_snapshot_that_failed_half_way_the_services_are_written_again),
 	GW_TEST(words_age_and_live_flows_are_counted),
 };
 
