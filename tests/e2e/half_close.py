@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-PORT, PIECES, PIECE, PAUSE = 7300, 30, 4000, 0.2
+PORT, PIECES, PIECE, PAUSE = 7300, 55, 4000, 0.2
 
 
 def answer(connection):

@@ -181,9 +181,12 @@ def half_close_servers(lab):
 
 @pytest.mark.usefixtures("half_close_servers")
 def test_a_half_closed_download_ends_well(lab):
-    """Six seconds of download after the client's FIN, three times tcp_closing, over a table without its backend."""
+    """Eleven seconds of download after the client's FIN, over three times tcp_closing, over a table without its backend."""
     clients = [program_start(lab, "client", f"{HERE}/half_close.py", "fetch", V4) for _ in range(9)]
     assert [client.stdout.readline() for client in clients] == ["half closed\n"] * 9
+    # In a table still full of a flood they may have taken each other's words, closing ones being the first to go: the
+    # next packet of each, within a fifth of a second, brings it back. Only then may the table change.
+    time.sleep(1)
     with drained(lab, "b1", "b2"):
         sizes = [int(client.communicate(timeout=60)[0]) for client in clients]
-    assert sizes == [30 * 4000] * 9
+    assert sizes == [55 * 4000] * 9
