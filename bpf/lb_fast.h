@@ -257,7 +257,7 @@ GW_INLINE bool lb_fast_advance(const struct gw_xdp_config *config, uint64_t *wor
 		return false;
 	next = gw_flow_next(old, gw_flow_event_of(GW_PROTO_TCP, packet->tcp_flags), second);
 	if (next != old)
-		gw_flow_refresh(word, old, next);
+		gw_flow_swap(word, old, next);
 	return true;
 }
 

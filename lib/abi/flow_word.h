@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * One tracked flow is one 64-bit word, changed by compare-and-swap (but see gw_flow_refresh):
+ * One tracked flow is one 64-bit word, changed only by compare-and-swap:
  *
  *	63          32 31        14 13  12 11       0
  *	+-------------+------------+------+----------+
@@ -314,19 +314,4 @@ GW_INLINE struct gw_flow_victim gw_flow_find_victim(
 GW_INLINE bool gw_flow_swap(uint64_t *word, uint64_t old, uint64_t new_word)
 {
 	return __sync_val_compare_and_swap(word, old, new_word) == old;
-}
-
-/*
- * Makes `new_word` of the word, which was `old`: both of a flow that stays where it is. When the
- * low eight bits of the stamp are all that differs, which is so once a second, it is a plain store
- * of these. Should the word have become another meanwhile, it has a stamp of the same second.
- */
-GW_INLINE void gw_flow_refresh(uint64_t *word, uint64_t old, uint64_t new_word)
-{
-	uint8_t *low = (uint8_t *)word + (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 7);
-
-	if ((old ^ new_word) > 0xff)
-		gw_flow_swap(word, old, new_word);
-	else
-		*(volatile uint8_t *)low = (uint8_t)new_word;
 }
