@@ -46,7 +46,8 @@ static void take_port(struct xdp_balancer *balancer, int ifindex)
 	config->port_count = 1;
 }
 
-static int publish(struct xdp_balancer *balancer, struct gw_build *build, char why[GW_XDP_WHY])
+int xdp_balancer_publish(
+	struct xdp_balancer *balancer, struct gw_build *build, char why[static GW_XDP_WHY])
 {
 	int error;
 
@@ -55,7 +56,6 @@ static int publish(struct xdp_balancer *balancer, struct gw_build *build, char w
 	if (error)
 		return error;
 	balancer->version++;
-	gw_xdp_tables_settle(&balancer->tables);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine 
 	}
 	take_port(balancer, ifindex);
 	xdp_balancer_beat(balancer);
-	error = publish(balancer, balancer->builds[0], why);
+	error = xdp_balancer_publish(balancer, balancer->builds[0], why);
 	if (error)
 		snprintf(message, BENCH_MESSAGE, "the case's tables are not put in force: %s",
 			why[0] ? why : strerror(-error));

@@ -40,6 +40,10 @@ int xdp_balancer_init(struct xdp_balancer *balancer, const struct bench_machine 
 	const struct bench_case *what, int ifindex, char message[BENCH_MESSAGE]);
 void xdp_balancer_fini(struct xdp_balancer *balancer);
 
+/* Puts one of its builds in force, as the next version. 0, or -errno and a line in `why`. */
+int xdp_balancer_publish(
+	struct xdp_balancer *balancer, struct gw_build *build, char why[static GW_XDP_WHY]);
+
 /* Flows that never send take up this share of the flow table's words. */
 void xdp_balancer_fill(struct xdp_balancer *balancer, double share);
 

@@ -35,15 +35,11 @@ static void add_ns(struct timespec *time, long ns)
 
 static int swap(struct xdp_balancer *balancer)
 {
-	struct gw_build *build = balancer->builds[balancer->version % 2];
 	char why[GW_XDP_WHY] = "";
-	int error;
+	int error = xdp_balancer_publish(balancer, balancer->builds[balancer->version % 2], why);
 
-	gw_build_renumber(build, balancer->version + 1);
-	error = gw_xdp_tables_publish(&balancer->tables, build->snapshot, false, why);
 	if (error)
 		return error;
-	balancer->version++;
 	xdp_balancer_beat(balancer);
 	return 0;
 }
