@@ -12,6 +12,7 @@ from labkit import process, traffic, view
 from labkit.plan import DEFAULT_SERVICE
 
 import paths
+from configuration import config_file, edit, read, write
 
 LINE_B3 = "      - {name: b3, address: 10.82.0.103, weight: 1}\n"
 
@@ -19,9 +20,7 @@ LINE_B3 = "      - {name: b3, address: 10.82.0.103, weight: 1}\n"
 @pytest.fixture(scope="module", params=paths.BOTH)
 def shared(request, make_module_lab):
     made = make_module_lab(**request.param)
-    path = made.config_path(made.plan.node("lb1"))
-    with open(path, encoding="utf-8") as stream:
-        return made, stream.read()
+    return made, read(made)
 
 
 @pytest.fixture
@@ -35,28 +34,6 @@ def lab(shared):
     process.wait_for("removed backends to go", lambda: len(listed(made)) == 3, interval=0.1)
     view.wait_all_up(made)
     return made
-
-
-def config_file(lab):
-    return lab.config_path(lab.plan.node("lb1"))
-
-
-def read(lab):
-    with open(config_file(lab), encoding="utf-8") as stream:
-        return stream.read()
-
-
-def write(lab, text, path=""):
-    path = path or config_file(lab)
-    with open(f"{path}.new", "w", encoding="utf-8") as stream:
-        stream.write(text)
-    os.rename(f"{path}.new", path)
-
-
-def edit(lab, before, after):
-    text = read(lab)
-    assert before in text
-    write(lab, text.replace(before, after))
 
 
 def guideway(lab, *words, expect=0):

@@ -10,6 +10,7 @@ import pytest
 from labkit import process, view
 from labkit.plan import DEFAULT_SERVICE
 
+import configuration
 from conftest import BUILD
 
 FLOW = f"tcp 198.51.100.7:40000 {DEFAULT_SERVICE[0]}:80"
@@ -25,24 +26,14 @@ def lab(make_module_lab):
 @pytest.fixture
 def config(lab):
     """A function that replaces text in the file; the file is as before in the end, and reloaded."""
-    path = lab.config_path(lab.plan.node("lb1"))
-    with open(path, encoding="utf-8") as stream:
-        whole = stream.read()
-
-    def write(text):
-        with open(f"{path}.new", "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.rename(f"{path}.new", path)
+    whole = configuration.read(lab)
 
     def change(before, after):
-        with open(path, encoding="utf-8") as stream:
-            text = stream.read()
-        assert before in text
-        write(text.replace(before, after))
-        return path
+        configuration.edit(lab, before, after)
+        return configuration.config_file(lab)
 
     yield change
-    write(whole)
+    configuration.write(lab, whole)
     assert guideway(lab, "config reload")[0] == 0
     guideway(lab, "override clear --all")
     view.wait_all_up(lab)

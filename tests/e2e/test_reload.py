@@ -9,6 +9,7 @@ import pytest
 from labkit import process, traffic, view
 from labkit.plan import DEFAULT_SERVICE
 
+import configuration
 import paths
 
 LINE_B3 = "      - {name: b3, address: 10.82.0.103, weight: 1}\n"
@@ -19,16 +20,6 @@ def lab(request, make_lab):
     made = make_lab(**request.param)
     view.wait_all_up(made)
     return made
-
-
-def config_change(lab, before, after):
-    path = lab.config_path(lab.plan.node("lb1"))
-    with open(path, encoding="utf-8") as stream:
-        text = stream.read()
-    assert before in text
-    with open(f"{path}.new", "w", encoding="utf-8") as stream:
-        stream.write(text.replace(before, after))
-    os.rename(f"{path}.new", path)
 
 
 def hangup(lab):
@@ -46,13 +37,13 @@ def test_good_bad_good(lab):
     try:
         process.wait_for("traffic", lambda: len(flows.requests()) > 40)
 
-        config_change(lab, LINE_B3, "")
+        configuration.edit(lab, LINE_B3, "")
         hangup(lab)
         process.wait_for("a table without b3", lambda: "b3" not in view.table_read(lab).slots)
         smaller = view.digest_of(lab)
         assert smaller != whole
 
-        config_change(lab, "encap: ipip", "encap: ipop")
+        configuration.edit(lab, "encap: ipip", "encap: ipop")
         said = len(log_of(lab))
         hangup(lab)
         process.wait_for("a complaint", lambda: "ipop" in log_of(lab)[said:])
@@ -61,8 +52,8 @@ def test_good_bad_good(lab):
         assert view.digest_of(lab) == smaller
         assert lab.run("lb1", ["guideway", "status"])[0] == 0
 
-        config_change(lab, "encap: ipop", "encap: ipip")
-        config_change(lab, "    backends:\n", "    backends:\n" + LINE_B3)
+        configuration.edit(lab, "encap: ipop", "encap: ipip")
+        configuration.edit(lab, "    backends:\n", "    backends:\n" + LINE_B3)
         assert lab.run("lb1", ["guideway", "config", "reload"])[0] == 0
         process.wait_for("the first table", lambda: view.digest_of(lab) == whole, interval=0.1)
         time.sleep(1)
@@ -76,7 +67,7 @@ def test_good_bad_good(lab):
 
 def test_a_change_elsewhere_leaves_the_tables_alone(lab):
     before = view.table_read(lab)
-    config_change(lab, "interval: 500ms", "interval: 700ms")
+    configuration.edit(lab, "interval: 500ms", "interval: 700ms")
     assert lab.run("lb1", ["guideway", "config", "reload"])[0] == 0
     time.sleep(1)
     assert view.table_read(lab).digest == before.digest

@@ -8,6 +8,7 @@ import pytest
 from labkit import process, traffic, view
 from labkit.plan import DEFAULT_SERVICE
 
+import configuration
 import paths
 
 TRACKED = "ports: [80], pool: web"
@@ -24,13 +25,7 @@ def lab(request, make_lab):
 
 
 def service_becomes(lab, before, after, tracked):
-    path = lab.config_path(lab.plan.node("lb1"))
-    with open(path, encoding="utf-8") as stream:
-        text = stream.read()
-    assert before in text
-    with open(f"{path}.new", "w", encoding="utf-8") as stream:
-        stream.write(text.replace(before, after))
-    os.rename(f"{path}.new", path)
+    configuration.edit(lab, before, after)
     os.kill(lab.pid("lb1", "control"), signal.SIGHUP)
     process.wait_for("the service to change", lambda: lab.json(
         "lb1", ["guideway", "service", "show", "web", "--json"])["track_flows"] == tracked)
