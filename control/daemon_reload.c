@@ -148,13 +148,12 @@ static void state_flush(struct gw_daemon *daemon)
 }
 
 /* Ids, runtime, monitor and publisher take over the configuration, which was tried before. */
-static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
+static int config_adopt(struct gw_daemon *daemon, struct gw_config *config, bool *ids_changed)
 {
 	struct gw_config *former = daemon->config;
-	bool ids_changed = false;
 	int ret;
 
-	ret = gw_daemon_identities_take(daemon, config, &ids_changed);
+	ret = gw_daemon_identities_take(daemon, config, ids_changed);
 	if (ret)
 		return ret;
 	ret = gw_monitor_configure(daemon->monitor, config);
@@ -168,8 +167,6 @@ static int config_adopt(struct gw_daemon *daemon, struct gw_config *config)
 	gw_config_free(former);
 	if (gw_daemon_members_watch(daemon))
 		gw_log_warning("members files cannot be watched: out of memory");
-	if (ids_changed)
-		state_flush(daemon);
 	return 0;
 }
 
@@ -197,7 +194,7 @@ static int moves_check(
 
 /* All that can fail; consumes the configuration unless it was taken. */
 static int config_try(struct gw_daemon *daemon, struct gw_config *config, struct gw_build **build,
-	char error[static GW_LISTENERS_ERROR])
+	bool *ids_changed, char error[static GW_LISTENERS_ERROR])
 {
 	struct gw_listeners_change *listeners;
 	uint64_t version = gw_state_next_version(daemon->state);
@@ -207,7 +204,7 @@ static int config_try(struct gw_daemon *daemon, struct gw_config *config, struct
 		goto fail;
 	ret = gw_daemon_build_trial(daemon, config, version, false, build, error);
 	if (!ret) {
-		ret = config_adopt(daemon, config);
+		ret = config_adopt(daemon, config, ids_changed);
 		if (ret) {
 			snprintf(error, GW_LISTENERS_ERROR, "%s", strerror(-ret));
 			gw_build_free(*build);
@@ -276,6 +273,34 @@ static void taken_tell(struct gw_daemon *daemon, enum gw_daemon_origin origin,
 			build->service_count, build->rebuilt_count);
 }
 
+/* A start does not just take what the file says. */
+static bool start_chooses(const struct gw_daemon *daemon)
+{
+	const struct gw_state_config *state = gw_state_config(daemon->state);
+
+	return state->held || state->former;
+}
+
+/*
+ * The state goes to disk first when control, should it die before the datapath has the build or
+ * right after, could not know better from the file and the state of before: new numbers, which
+ * the datapath's flows will name, and another configuration than the file's to go on with or to
+ * go back to. A start makes the rest of a reload anew from those two (who leaves and drains,
+ * which overrides the file ended), so the datapath, which may be waited for, comes first.
+ *
+ * Either way it is on disk when who asked hears that it is done: no crash undoes what the next
+ * change of the file builds upon.
+ */
+static void build_publish(struct gw_daemon *daemon, enum gw_daemon_origin origin,
+	struct gw_build *build, int64_t begun_ms, bool always, bool state_first)
+{
+	if (state_first)
+		state_flush(daemon);
+	gw_daemon_publish_build(daemon, build, begun_ms, always); /* tells what fails, tries on */
+	if (!state_first && origin != GW_ORIGIN_REFRESH)
+		state_flush(daemon);
+}
+
 int gw_daemon_take(struct gw_daemon *daemon, struct gw_config *config, enum gw_daemon_origin origin,
 	const struct gw_daemon_wish *wish, bool *changed)
 {
@@ -284,6 +309,7 @@ int gw_daemon_take(struct gw_daemon *daemon, struct gw_config *config, enum gw_d
 		old->texts, old->text_count, config->texts, config->text_count);
 	uint64_t former = gw_state_config(daemon->state)->version;
 	int64_t begun_ms = gw_clock_wall_ms();
+	bool state_first = start_chooses(daemon), ids_changed = false;
 	char error[GW_LISTENERS_ERROR] = "out of memory";
 	struct gw_build *build;
 	int ret;
@@ -303,7 +329,7 @@ int gw_daemon_take(struct gw_daemon *daemon, struct gw_config *config, enum gw_d
 		gw_config_free(config);
 		return ret;
 	}
-	ret = config_try(daemon, config, &build, error);
+	ret = config_try(daemon, config, &build, &ids_changed, error);
 	if (ret) {
 		gw_daemon_load_note(daemon, json_pack("[s]", error));
 		gw_events_warn(daemon->events, "reload", daemon->options.config, "", "refused",
@@ -319,10 +345,8 @@ int gw_daemon_take(struct gw_daemon *daemon, struct gw_config *config, enum gw_d
 	origin_note(daemon, origin, wish, former, other);
 	if (changed)
 		*changed = other;
-	gw_daemon_publish_build(daemon, build, begun_ms, other); /* tells what fails, tries on */
-	/* Who asked hears that it is done: a crash must not undo drains or where to go back to. */
-	if (origin != GW_ORIGIN_REFRESH)
-		state_flush(daemon);
+	state_first = state_first || start_chooses(daemon) || ids_changed;
+	build_publish(daemon, origin, build, begun_ms, other, state_first);
 	return 0;
 }
 

@@ -13,6 +13,9 @@
  * Statistics and flows are asked for and waited for on the spot, at most WAIT_MS. A snapshot's
  * reply that comes in meanwhile is put aside and handled by the loop, so events never come from
  * inside a question.
+ *
+ * A reply waits in the socket while the loop does something else (writes the state, answers a
+ * request). What counts is when the dataplane sent it, which the kernel notes.
  */
 #include "control/publish_dpdk.h"
 
@@ -72,7 +75,9 @@ struct dpdk {
 	bool withdrawn;
 
 	union wire_message message;
+	uint64_t came_ns; /* when it was sent */
 	struct gw_message_snapshot_reply aside;
+	uint64_t aside_came_ns;
 	bool has_aside;
 };
 
@@ -91,8 +96,7 @@ static uint64_t clock_ns(void)
 
 static void timer_start(struct dpdk *dpdk, uint64_t delay_ms);
 static void snapshot_send(struct dpdk *dpdk);
-static void reply_in_force(
-	struct dpdk *dpdk, const struct gw_snapshot *snapshot, uint64_t given_ns);
+static void reply_in_force(struct dpdk *dpdk, const struct gw_snapshot *snapshot, uint64_t took_ns);
 
 static void link_closed(uv_handle_t *handle)
 {
@@ -174,7 +178,7 @@ static void hello_handle(struct dpdk *dpdk, const struct gw_message_hello *hello
 	/* The owner may publish from in here: then that is what is sent below. */
 	dpdk->events.datapath(dpdk->events.owner, true, differs ? detail : NULL);
 	if (has_current && dpdk->state == LINK_READY && !dpdk->pending)
-		reply_in_force(dpdk, dpdk->current, dpdk->given_ns);
+		reply_in_force(dpdk, dpdk->current, clock_ns() - dpdk->given_ns);
 	if (dpdk->state == LINK_READY)
 		snapshot_send(dpdk);
 }
@@ -212,15 +216,22 @@ static void snapshot_send(struct dpdk *dpdk)
 		link_drop(dpdk, "the snapshot could not be sent");
 }
 
-static void reply_in_force(struct dpdk *dpdk, const struct gw_snapshot *snapshot, uint64_t given_ns)
+static void reply_in_force(struct dpdk *dpdk, const struct gw_snapshot *snapshot, uint64_t took_ns)
 {
 	/* Without memory for what it holds, the next snapshot goes whole. */
 	if (table_set_take(&dpdk->known, snapshot->data) < 0)
 		table_set_clear(&dpdk->known);
-	dpdk->events.in_force(dpdk->events.owner, snapshot->data->version, clock_ns() - given_ns);
+	dpdk->events.in_force(dpdk->events.owner, snapshot->data->version, took_ns);
 }
 
-static void reply_handle(struct dpdk *dpdk, struct gw_message_snapshot_reply *reply)
+/* No answer came before the question: then the wall clock was set meanwhile, and now will do. */
+static uint64_t took(uint64_t given_ns, uint64_t came_ns)
+{
+	return (came_ns > given_ns ? came_ns : clock_ns()) - given_ns;
+}
+
+static void reply_handle(
+	struct dpdk *dpdk, struct gw_message_snapshot_reply *reply, uint64_t came_ns)
 {
 	struct gw_snapshot *sent = dpdk->sent;
 	uint64_t given_ns = dpdk->sent_given_ns;
@@ -237,7 +248,7 @@ static void reply_handle(struct dpdk *dpdk, struct gw_message_snapshot_reply *re
 	dpdk->in_force = reply->in_force;
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(reply->text), reply->text);
 	if (reply->result == GW_SNAPSHOT_IN_FORCE) {
-		reply_in_force(dpdk, sent, given_ns);
+		reply_in_force(dpdk, sent, took(given_ns, came_ns));
 	} else if (reply->result == GW_SNAPSHOT_MISSING_TABLES && dpdk->known.count) {
 		/* It was sent without some: again, or what is newer by now, and whole. */
 		table_set_clear(&dpdk->known);
@@ -258,7 +269,7 @@ static bool message_handle(struct dpdk *dpdk, int fd)
 		hello_handle(dpdk, &dpdk->message.hello, fd);
 		break;
 	case GW_MESSAGE_SNAPSHOT_REPLY:
-		reply_handle(dpdk, &dpdk->message.snapshot_reply);
+		reply_handle(dpdk, &dpdk->message.snapshot_reply, dpdk->came_ns);
 		break;
 	default: /* a question's answer that came too late */
 		break;
@@ -271,8 +282,10 @@ static bool message_handle(struct dpdk *dpdk, int fd)
 /* Takes one message. Returns 1, 0 when there is none, or -errno: the connection must go. */
 static int message_take(struct dpdk *dpdk, int *fd)
 {
-	int status = wire_receive(dpdk->link->fd, &dpdk->message, fd);
+	uint64_t age_ns = 0;
+	int status = wire_receive(dpdk->link->fd, &dpdk->message, fd, &age_ns);
 
+	dpdk->came_ns = clock_ns() - age_ns;
 	return !status ? 1 : status == -EAGAIN ? 0 : status;
 }
 
@@ -307,7 +320,7 @@ static void later_run(uv_timer_t *timer)
 	if (!dpdk->has_aside)
 		return;
 	dpdk->has_aside = false;
-	reply_handle(dpdk, &dpdk->aside);
+	reply_handle(dpdk, &dpdk->aside, dpdk->aside_came_ns);
 }
 
 static int link_open(struct dpdk *dpdk)
@@ -374,6 +387,7 @@ static void message_put_aside(struct dpdk *dpdk)
 	if (dpdk->message.head.type != GW_MESSAGE_SNAPSHOT_REPLY)
 		return;
 	memcpy(&dpdk->aside, &dpdk->message, sizeof(dpdk->aside));
+	dpdk->aside_came_ns = dpdk->came_ns;
 	dpdk->has_aside = true;
 	uv_timer_start(&dpdk->later, later_run, 0, 0);
 }

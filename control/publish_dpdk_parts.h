@@ -30,10 +30,11 @@ union wire_message {
 
 /*
  * Receives one message without waiting. 0 and the message; its descriptor in *fd (the caller closes
- * it) or -1. -EAGAIN: none there; -ENOTCONN: the other side closed; -EPROTO: no message of this
- * ABI. Only types that a dataplane sends pass, each with its right length.
+ * it) or -1; in *age_ns how long ago it was sent, as far as the wall clock can tell. -EAGAIN: none
+ * there; -ENOTCONN: the other side closed; -EPROTO: no message of this ABI. Only types that a
+ * dataplane sends pass, each with its right length.
  */
-int wire_receive(int connection, union wire_message *message, int *fd);
+int wire_receive(int connection, union wire_message *message, int *fd, uint64_t *age_ns);
 
 /* ---- publish_dpdk_image.c: a snapshot without what is there already ----------------------- */
 

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 int wire_connect(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const int yes = 1;
 	int fd, status;
 
 	if (strlen(path) >= sizeof(address.sun_path))
@@ -19,6 +21,8 @@ int wire_connect(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
+	/* Of a kernel that does not, messages came when they were read. */
+	setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	status = -errno;
@@ -80,6 +84,23 @@ static int descriptor_take(struct msghdr *header)
 	return taken;
 }
 
+/* The kernel notes by the wall clock when a message was sent. */
+static uint64_t age_read(struct msghdr *header)
+{
+	struct timespec now, sent;
+	int64_t age = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS ||
+			c->cmsg_len < CMSG_LEN(sizeof(sent)))
+			continue;
+		memcpy(&sent, CMSG_DATA(c), sizeof(sent));
+		clock_gettime(CLOCK_REALTIME, &now);
+		age = (now.tv_sec - sent.tv_sec) * 1000000000ll + (now.tv_nsec - sent.tv_nsec);
+	}
+	return age > 0 ? (uint64_t)age : 0; /* the wall clock may have been set back */
+}
+
 static bool length_right(const union wire_message *message, size_t length)
 {
 	const struct gw_message_snapshot_reply *reply = &message->snapshot_reply;
@@ -101,12 +122,12 @@ static bool length_right(const union wire_message *message, size_t length)
 	}
 }
 
-int wire_receive(int connection, union wire_message *message, int *fd)
+int wire_receive(int connection, union wire_message *message, int *fd, uint64_t *age_ns)
 {
 	struct iovec io = {.iov_base = message, .iov_len = sizeof(*message)};
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(4 * sizeof(int))];
+		char room[CMSG_SPACE(4 * sizeof(int)) + CMSG_SPACE(sizeof(struct timespec))];
 	} control;
 	struct msghdr header = {.msg_iov = &io,
 		.msg_iovlen = 1,
@@ -123,8 +144,10 @@ int wire_receive(int connection, union wire_message *message, int *fd)
 	if (length > 0 && (size_t)length >= sizeof(message->head) &&
 		!(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
 		message->head.magic == GW_MESSAGE_MAGIC && message->head.abi == GW_MESSAGE_ABI &&
-		message->head.length == (size_t)length && length_right(message, (size_t)length))
+		message->head.length == (size_t)length && length_right(message, (size_t)length)) {
+		*age_ns = age_read(&header);
 		return 0;
+	}
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;

@@ -61,8 +61,9 @@ struct gw_publisher_events {
 	/* The datapath is there and can take snapshots (true), or is gone (false: a new one may
 	 * come). */
 	void (*datapath)(void *owner, bool present, const char *detail);
-	/* The snapshot of this version decides packets now; `took_ns` since publish(), or
-	 * since the datapath appeared that it waited for. */
+	/* The snapshot of this version decides packets now; `took_ns` from publish(), or
+	 * from when the datapath appeared that it waited for, until the datapath said so, however
+	 * late that was read. */
 	void (*in_force)(void *owner, uint64_t version, uint64_t took_ns);
 	/* It does not, and what was in force still is; `why` is one line for the log. */
 	void (*refused)(void *owner, uint64_t version, const char *why);

@@ -402,6 +402,28 @@ static void reply_that_comes_amid_a_question_is_not_lost(void)
 	bench_close(&bench);
 }
 
+/* Whatever else the loop does meanwhile: the state's writing takes a fifth of a second. */
+static void time_until_in_force_ends_when_the_dataplane_says_so_not_when_it_is_read(void)
+{
+	uint64_t begun_ns, said_ns;
+	struct bench bench = {0};
+
+	bench_open(&bench, NULL);
+	server_start(&bench.server);
+	LOOP_RUN_UNTIL(&bench.loop, bench.present == 1);
+	begun_ns = uv_hrtime();
+	publish(&bench, 0);
+	while (bench.server.in_force != 1)
+		usleep(1000);
+	said_ns = uv_hrtime();
+	usleep(500000);
+	LOOP_RUN_UNTIL(&bench.loop, bench.in_force == 1);
+	CU_ASSERT(bench.took_ns > 0);
+	CU_ASSERT(bench.took_ns < said_ns - begun_ns + 400000000);
+	server_stop(&bench.server);
+	bench_close(&bench);
+}
+
 /* Arrays that reach beyond the area, as a broken dataplane might say. */
 static void statistics_out_of_bounds_are_refused(void)
 {
@@ -435,6 +457,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(statistics_and_flows_are_answered),
 	GW_TEST(busy_dataplane_holds_nobody_up),
 	GW_TEST(reply_that_comes_amid_a_question_is_not_lost),
+	GW_TEST(time_until_in_force_ends_when_the_dataplane_says_so_not_when_it_is_read),
 	GW_TEST(statistics_out_of_bounds_are_refused),
 };
 
