@@ -242,9 +242,13 @@ def test_balancer_of_another_host_that_cannot_be_asked_is_searched_by_what_comes
     assert "nothing came back" in one["why"]
 
 
-def test_port_that_is_not_there_is_named():
-    done = run("--mode", "nic", "--gen", "net_memif0,role=client,socket=gw-nobody", "--dut", "net_nothing9", *BRIEF, status=1)
-    assert "net_nothing9" in done.stderr
+@pytest.mark.parametrize("mode", ["nic", "cpu,nic"])
+def test_port_that_is_not_there_is_named_once_and_before_anything_is_measured(mode):
+    ends = ("--gen", "net_memif0,role=client,socket=gw-nobody", "--dut", "net_nothing9")
+    done = run("--path", "dpdk", "--mode", mode, *ends, "--seconds", 0.1, "--rounds", 2, "--no-huge", "--flows", "1,2,3", status=1)
+    assert done.stderr.count("does not start with port net_nothing9") == 1, done.stderr
+    assert done.stderr.count("failed to parse device") == 1, done.stderr
+    assert done.stdout == ""
 
 
 def test_it_tidies_up_when_nobody_reads_on():

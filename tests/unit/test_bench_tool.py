@@ -186,6 +186,22 @@ def test_files_that_cannot_be_written_are_told_before_anything_is_measured(tmp_p
         assert "ns/packet" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    "words, shared, columns",
+    [
+        (("--flows", "1,2"), False, False),
+        (("--flows", "1,2", "--table-flows", "100k"), True, False),
+        (("--flows", "1", "--table-flows", "100k,200k"), False, True),
+    ],
+)
+def test_room_of_the_flow_table_is_told_where_it_was_asked_for(words, shared, columns):
+    need("dpdk", "cpu")
+    head, *lines = run("--path", "dpdk", *words, *SHORT).stdout.split("\n\n")[1].splitlines()
+    assert ("table-flows 100k" in head) == shared, head
+    assert ("table-flows" in lines[0]) == columns, lines
+    assert (" 100k " in lines[1] and " 200k " in lines[2]) == columns, lines
+
+
 def test_shortest_ipv6_frame_is_what_is_told_where_fewer_bytes_were_asked_for():
     need("dpdk", "cpu")
     done = run("--path", "dpdk", "--family", "4,6", "--flows", 100, "--size", "64,128", *SHORT, "--json", "-")

@@ -315,6 +315,28 @@ static int draw_again(const struct options *options)
 	return status;
 }
 
+/* A port that is not there fails every case alike, after those of other modes were measured. */
+static int ports_try(const struct plan *plan, const struct bench_machine *machine)
+{
+	const struct bench_runner *tried = NULL;
+	char message[BENCH_MESSAGE];
+
+	for (size_t i = 0; i < plan->case_count && !interrupted; i++) {
+		const struct bench_case *what = &plan->cases[i];
+		const struct bench_runner *runner = bench_runner_find(what->path, what->mode);
+
+		if (!runner || !runner->try_ports || runner == tried ||
+			(runner->able && runner->able(machine, message)))
+			continue;
+		if (runner->try_ports(machine, what, message)) {
+			gw_log_error("path %s, mode %s: %s", what->path, what->mode, message);
+			return EXIT_FAILED;
+		}
+		tried = runner;
+	}
+	return EXIT_DONE;
+}
+
 static int measure(struct options *options, const struct machine *machine, struct plan *plan)
 {
 	struct report report = {.plan = plan,
@@ -335,6 +357,10 @@ static int measure(struct options *options, const struct machine *machine, struc
 	report.measurements = calloc(plan->case_count, sizeof(*report.measurements));
 	if (!report.measurements) {
 		gw_log_error("out of memory for %zu cases", plan->case_count);
+		return EXIT_FAILED;
+	}
+	if (ports_try(plan, &how.machine)) {
+		free(report.measurements);
 		return EXIT_FAILED;
 	}
 	status = measure_all(&report, &how, options);

@@ -131,6 +131,13 @@ struct bench_runner {
 	 */
 	int (*able)(const struct bench_machine *machine, char message[BENCH_MESSAGE]);
 	/*
+	 * Opens the ports as `open` would for this case, and lets go of them: once a run, before
+	 * anything is measured, so that a port that is not there is said once. 0, or -errno with a
+	 * message. NULL: there is none that the user chooses.
+	 */
+	int (*try_ports)(const struct bench_machine *machine, const struct bench_case *what,
+		char message[BENCH_MESSAGE]);
+	/*
 	 * Sets up what the case needs. 0, or -errno with a message that says what to do; -ENOTSUP
 	 * for a case that the path cannot have. At most one is open at a time.
 	 */

@@ -169,7 +169,11 @@ static int group_add(struct plan *plan, const struct axis_list given[AXIS_IDS],
 	if (!grown)
 		return -ENOMEM;
 	plan->cases = grown;
-	*group = (struct plan_group){.sweep = sweep, .first = plan->case_count, .count = count};
+	*group = (struct plan_group){.sweep = sweep,
+		.room_said = lists[AXIS_TABLE_FLOWS].count > 1 ||
+			     lists[AXIS_TABLE_FLOWS].values[0].number > 0,
+		.first = plan->case_count,
+		.count = count};
 	for (size_t i = 0; i < count; i++) {
 		struct bench_case *what = &plan->cases[plan->case_count + i];
 		int status;

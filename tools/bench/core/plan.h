@@ -30,6 +30,7 @@ const struct sweep *sweep_find(const char *name);
 struct plan_group {
 	const struct sweep *sweep; /* NULL: the options' own product */
 	enum axis_id along;
+	bool room_said;	     /* of the flow table; else it follows the flows, case by case */
 	size_t first, count; /* cases */
 };
 

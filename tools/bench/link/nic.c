@@ -138,6 +138,15 @@ static int open_ports(struct nic *nic, const struct bench_machine *machine,
 	return error;
 }
 
+/* Cores and the like are a case's own matter. */
+static int try_ports_nic(const struct bench_machine *machine, const struct bench_case *what,
+	char message[BENCH_MESSAGE])
+{
+	int error = bench_rig_try(machine, what, machine->gen, machine->dut, message);
+
+	return error == -ENOTSUP ? 0 : error;
+}
+
 static int open_nic(const struct bench_machine *machine, const struct bench_case *what,
 	void **state, char message[BENCH_MESSAGE])
 {
@@ -205,6 +214,7 @@ const struct bench_runner bench_dpdk_nic = {
 	.bound = "receive, swap MACs, send, by the same process on the same port",
 	.primed = true,
 	.able = bench_rig_able,
+	.try_ports = try_ports_nic,
 	.open = open_nic,
 	.measure = measure_nic,
 	.close = close_nic,

@@ -137,7 +137,7 @@ static int prime(struct bench_rig *rig, char message[BENCH_MESSAGE])
 	return -EIO;
 }
 
-int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
+static int open_ports(struct bench_rig *rig, const struct bench_machine *machine,
 	const struct bench_case *what, const char *gen, const char *dut,
 	char message[BENCH_MESSAGE])
 {
@@ -160,7 +160,31 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
 	if (!error)
 		error = start(rig, &rig->generator, BENCH_GENERATOR, gen, machine->generator_cpu,
 			&rig->gen, message);
+	return error;
+}
+
+int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
+	const struct bench_case *what, const char *gen, const char *dut,
+	char message[BENCH_MESSAGE])
+{
+	int error = open_ports(rig, machine, what, gen, dut, message);
+
 	return error ? error : prime(rig, message);
+}
+
+int bench_rig_try(const struct bench_machine *machine, const struct bench_case *what,
+	const char *gen, const char *dut, char message[BENCH_MESSAGE])
+{
+	struct bench_case small = *what;
+	struct bench_rig rig;
+	int error;
+
+	small.flows = small.services;
+	small.table_flows = 0;
+	small.table_flows = bench_table_flows(&small);
+	error = open_ports(&rig, machine, &small, gen, dut, message);
+	bench_rig_close(&rig);
+	return error;
 }
 
 void bench_rig_close(struct bench_rig *rig)

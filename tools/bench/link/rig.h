@@ -26,6 +26,9 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_machine *machine,
 	const struct bench_case *what, const char *gen, const char *dut,
 	char message[BENCH_MESSAGE]);
 void bench_rig_close(struct bench_rig *rig);
+/* As far as both ports are open, without a packet; closes it again. 0 or -errno with a message. */
+int bench_rig_try(const struct bench_machine *machine, const struct bench_case *what,
+	const char *gen, const char *dut, char message[BENCH_MESSAGE]);
 
 /*
  * One trial of one subject. `sample` is written but for its latencies when they were not measured.

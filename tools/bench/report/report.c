@@ -20,8 +20,8 @@ bool group_varies(const struct plan *plan, const struct plan_group *group, enum 
 /* Path and mode always have a column, the others when they vary. */
 static bool has_column(const struct report *report, const struct plan_group *group, enum axis_id id)
 {
-	if (id == AXIS_TABLE_FLOWS && !(group->sweep && group->sweep->set[id]))
-		return false; /* follows flows */
+	if (id == AXIS_TABLE_FLOWS && !group->room_said)
+		return false;
 	return id == AXIS_PATH || id == AXIS_MODE || group_varies(report->plan, group, id);
 }
 
@@ -66,8 +66,8 @@ static void print_shared(const struct report *report, const struct plan_group *g
 	for (int id = AXIS_FAMILY; id < AXIS_IDS; id++) {
 		struct axis_value value = axis_get(id, what);
 
-		if (has_column(report, group, id) || id == AXIS_TABLE_FLOWS ||
-			(!value.word && value.number == 0))
+		if (has_column(report, group, id) || (!value.word && value.number == 0) ||
+			(id == AXIS_TABLE_FLOWS && !group->room_said))
 			continue;
 		fprintf(out, "%s%s %s", separator, axes[id].option,
 			axis_print(id, value, text, sizeof(text)));
