@@ -88,6 +88,7 @@ static const char help[] = WHAT_HELP
 	"  --from FILE         with --svg: draw what --json kept in FILE, and measure nothing\n"
 	"  --print-config      the configuration that a balancer at --dut MAC needs, and no more\n"
 	"  --list              which paths and modes this machine can run, and why not\n"
+	"  --completion        the completion for bash, and no more\n"
 	"  -q, --quiet         no progress\n"
 	"  -V, --version       print the version\n"
 	"  -h, --help          print this\n"
@@ -115,6 +116,7 @@ enum {
 	OPTION_LIST,
 	OPTION_PRINT_CONFIG,
 	OPTION_FROM,
+	OPTION_COMPLETION,
 };
 
 static const struct option others[] = {
@@ -136,6 +138,7 @@ static const struct option others[] = {
 	{"list", no_argument, NULL, OPTION_LIST},
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"print-config", no_argument, NULL, OPTION_PRINT_CONFIG},
+	{"completion", no_argument, NULL, OPTION_COMPLETION},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
 	{"help", no_argument, NULL, 'h'},
@@ -315,6 +318,9 @@ static int read_option(struct options *options, int letter, int argc, char **arg
 	case OPTION_PRINT_CONFIG:
 		options->print_config = true;
 		break;
+	case OPTION_COMPLETION:
+		completion_print(others, OTHERS);
+		return EXIT_DONE;
 	case 'q':
 		options->quiet = true;
 		break;

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "plan.h"
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,3 +41,6 @@ struct options {
  */
 int options_read(struct options *options, int argc, char **argv);
 void options_free(struct options *options);
+
+/* The completion for bash, to standard output: of `options`, and of every axis. */
+void completion_print(const struct option *options, size_t count);
