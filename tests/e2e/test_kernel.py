@@ -25,6 +25,8 @@ FULL = bool(os.environ.get("GUIDEWAY_CHECK_FULL"))
 SHARE = 60  # per cent of the verifier's limit that a program may use
 OBJECTS = sorted(BUILD.glob("bpf/*.bpf.o")) + sorted(BUILD.glob("tests/kernel/*.bpf.o"))
 UNIT = {"test_decap": "", "test_xdp_program": "" if FULL else "forwards"}
+if FULL:
+    UNIT["test_xdp_short_way"] = ""
 ERRORS = (
     "IpInHdrErrors", "IpInAddrErrors", "UdpInErrors", "UdpInCsumErrors", "TcpInErrs", "TcpInCsumErrors",
     "Ip6InHdrErrors", "Ip6InAddrErrors", "Ip6InTruncatedPkts", "Udp6InErrors", "Udp6InCsumErrors",

@@ -1,193 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The XDP program in the kernel, frame by frame through BPF_PROG_TEST_RUN: what leaves, what is
- * decided, what is counted. Needs root; without it the suite is skipped.
+ * The XDP program in the kernel, frame by frame: what leaves, what is decided, what is counted. The
+ * short way of common packets has cases of its own (xdp_short_way.c).
  */
 #include "abi/encap.h"
 #include "abi/parse.h"
-#include "control/xdp_test_run.h"
-#include "dp_image.h"
-#include "frames.h"
-#include "suite.h"
-
-#include <linux/bpf.h>
-
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#define SKIPPED	   77 /* meson's word for it */
-#define SECOND	   1000000000ull
-#define TABLE_SIZE 65537
-
-/*
- * Pool 0: backends 0 and 1 over IPv4, slots alternate. Pool 1: backend 2 over IPv6. Service 0: TCP
- * 80 and 8000-8099 on 203.0.113.10. Service 1: UDP 443 on 2001:db8:113::10. Service 2: anything on
- * 198.18.0.0/15, by source address. 198.18.5.7: an address whose unknown ports are the host's.
- */
-struct world {
-	struct gw_xdp_test_run run;
-	struct image_pool pools[2];
-	struct gw_service services[3];
-	struct gw_span spans[3];
-	struct gw_vip vips[4];
-	struct gw_backend backends[3];
-	struct gw_next_hop hops[3];
-	uint32_t members[3];
-	uint64_t now;
-	uint64_t version;
-	struct gw_snapshot *snapshots[8]; /* published; the world frees them at its end */
-	uint8_t out[2048];
-	size_t out_length;
-};
-
-static void world_spec(struct world *world)
-{
-	world->members[0] = 0;
-	world->members[1] = 1;
-	world->members[2] = 2;
-	world->pools[0] = (struct image_pool){.id = 0,
-		.table_size = TABLE_SIZE,
-		.members = world->members,
-		.member_count = 2,
-		.digest = 1};
-	world->pools[1] = (struct image_pool){.id = 1,
-		.table_size = TABLE_SIZE,
-		.members = world->members + 2,
-		.member_count = 1,
-		.digest = 2};
-	world->services[0] = (struct gw_service){.pool = 0};
-	world->services[1] = (struct gw_service){.pool = 1};
-	world->services[2] = (struct gw_service){.pool = 0, .affinity = GW_AFFINITY_SOURCE_IP};
-	world->spans[0] = (struct gw_span){80, 80, 0};
-	world->spans[1] = (struct gw_span){8000, 8099, 0};
-	world->spans[2] = (struct gw_span){443, 443, 1};
-	world->vips[0] = image_vip("203.0.113.10", 128);
-	world->vips[0].tcp = (struct gw_span_run){0, 2};
-	world->vips[1] = image_vip("2001:db8:113::10", 128);
-	world->vips[1].udp = (struct gw_span_run){2, 1};
-	world->vips[2] = image_vip("198.18.0.0", 96 + 15);
-	world->vips[2].any_service = 2;
-	world->vips[3] = image_vip("198.18.5.7", 128);
-	world->vips[3].flags = GW_VIP_NO_SERVICE_HOST;
-	world->backends[0] = image_backend(0, 0, "10.82.0.11", "10.82.0.101");
-	world->backends[1] = image_backend(0, 1, "10.82.0.11", "10.82.0.102");
-	world->backends[2] = image_backend(1, 2, "fd82::11", "fd82::103");
-	world->hops[0] = image_next_hop("10.82.0.101");
-	world->hops[1] = image_next_hop("10.82.0.102");
-	world->hops[2] = image_next_hop("fd82::103");
-}
-
-static void world_publish(struct world *world)
-{
-	struct image_spec spec = {.version = ++world->version,
-		.pools = world->pools,
-		.pool_count = 2,
-		.services = world->services,
-		.service_count = 3,
-		.vips = world->vips,
-		.vip_count = 4,
-		.spans = world->spans,
-		.span_count = 3,
-		.backends = world->backends,
-		.backend_count = 3,
-		.next_hops = world->hops,
-		.next_hop_count = 3};
-	struct gw_snapshot *snapshot = calloc(1, sizeof(*snapshot));
-	char why[GW_XDP_WHY] = "";
-
-	snapshot->data = image_make(&spec);
-	snapshot->size = snapshot->data->total_size;
-	snapshot->references = 2; /* one is the world's: the image is no mapping to be unmapped */
-	CU_ASSERT_FATAL(world->version <= sizeof(world->snapshots) / sizeof(world->snapshots[0]));
-	world->snapshots[world->version - 1] = snapshot;
-	CU_ASSERT_EQUAL_FATAL(gw_xdp_test_run_publish(&world->run, snapshot, why), 0);
-}
-
-static struct world *world_make_as(uint64_t flows, bool tracing)
-{
-	struct world *world = calloc(1, sizeof(*world));
-
-	CU_ASSERT_EQUAL_FATAL(gw_xdp_test_run_open(&world->run, flows, tracing), 0);
-	world->now = 5000 * SECOND;
-	world_spec(world);
-	world_publish(world);
-	return world;
-}
-
-static struct world *world_make(uint64_t flows)
-{
-	return world_make_as(flows, true);
-}
-
-/* rx = tx + to_host + replied + consumed + held + sum of drops, whatever the test did. */
-static struct gw_counters world_counters(const struct world *world)
-{
-	struct gw_counters c = {0};
-	uint64_t sum;
-
-	CU_ASSERT_EQUAL(gw_xdp_counters(&world->run.object, &c), 0);
-	sum = c.tx + c.to_host + c.replied + c.consumed + c.held;
-	for (int i = 0; i < GW_DROP_MAX; i++)
-		sum += c.drops[i];
-	CU_ASSERT_EQUAL(c.rx, sum);
-	return c;
-}
-
-static void world_free(struct world *world)
-{
-	world_counters(world);
-	gw_xdp_test_run_close(&world->run);
-	for (uint64_t i = 0; i < world->version; i++) {
-		free((void *)world->snapshots[i]->data);
-		free(world->snapshots[i]);
-	}
-	free(world);
-}
-
-static struct gw_xdp_trace run(struct world *world, const struct frame *frame)
-{
-	int action;
-
-	world->out_length = sizeof(world->out);
-	action = gw_xdp_test_run_frame(&world->run, world->now, frame->bytes, frame->length,
-		world->out, &world->out_length);
-	CU_ASSERT(action >= 0);
-	switch (world->run.object.trace->verdict) {
-	case GW_VERDICT_TX:
-	case GW_VERDICT_REPLY:
-		CU_ASSERT_EQUAL(action, XDP_TX);
-		break;
-	case GW_VERDICT_HOST:
-		CU_ASSERT_EQUAL(action, XDP_PASS);
-		CU_ASSERT_EQUAL(world->out_length, frame->length);
-		CU_ASSERT_EQUAL(memcmp(world->out, frame->bytes, frame->length), 0);
-		break;
-	default:
-		CU_ASSERT_EQUAL(action, XDP_DROP);
-	}
-	return *world->run.object.trace;
-}
-
-static void dropped(struct world *world, const struct frame *frame, enum gw_drop reason)
-{
-	uint64_t before = world_counters(world).drops[reason];
-	struct gw_xdp_trace trace = run(world, frame);
-
-	CU_ASSERT_EQUAL(trace.verdict, GW_VERDICT_DROP);
-	CU_ASSERT_EQUAL(trace.reason, reason);
-	CU_ASSERT_EQUAL(world_counters(world).drops[reason], before + 1);
-}
-
-/* The TCP frame from another client port: another flow. */
-static struct frame flow_frame(uint16_t port, uint8_t tcp_flags)
-{
-	struct frame frame = frame_v4();
-
-	frame_put16(&frame, 34, port);
-	frame.bytes[47] = tcp_flags;
-	return frame;
-}
+#include "xdp_world.h"
 
 static void ipv4_leaves_in_ipv4(void)
 {
@@ -310,34 +128,6 @@ static void each_broken_rule_has_its_own_counter(void)
 	for (int i = 0; i < 9; i++)
 		frame_insert_exthdr(&frame, GW_EXT_DESTINATION, option, 8);
 	dropped(world, &frame, GW_DROP_EXTHDR);
-	world_free(world);
-}
-
-/* On the short way too, which such a flow's packets take: of tracked flows and by the table alone.
- */
-static void a_length_that_leaves_no_room_for_the_headers_is_malformed(void)
-{
-	struct world *world = world_make(1024);
-
-	for (int untracked = 0; untracked < 2; untracked++) {
-		struct frame frame = flow_frame(40001, GW_TCP_ACK), datagram = frame_v6();
-
-		world->services[0].flags = untracked ? GW_SERVICE_UNTRACKED : 0;
-		world->services[1].flags = world->services[0].flags;
-		world_publish(world);
-		for (int i = 0; i < 2; i++) {
-			CU_ASSERT_EQUAL(run(world, &frame).verdict, GW_VERDICT_TX);
-			CU_ASSERT_EQUAL(run(world, &datagram).verdict, GW_VERDICT_TX);
-		}
-		for (uint16_t length = 0; length < GW_IPV4_HEADER + GW_TCP_HEADER; length++) {
-			frame_put16(&frame, 16, length);
-			dropped(world, &frame, GW_DROP_MALFORMED);
-		}
-		for (uint16_t length = 0; length < GW_UDP_HEADER; length++) {
-			frame_put16(&datagram, 18, length);
-			dropped(world, &datagram, GW_DROP_MALFORMED);
-		}
-	}
 	world_free(world);
 }
 
@@ -536,25 +326,6 @@ static void tables_that_did_not_change_are_not_made_again(void)
 	world_free(world);
 }
 
-/* The program remembers what a packet was for; a flow's second packets go by that. */
-static void a_remembered_service_changes_and_ends_with_the_next_publish(void)
-{
-	struct world *world = world_make(1024);
-	struct frame frame = flow_frame(40001, 0x10);
-
-	for (int i = 0; i < 3; i++)
-		CU_ASSERT_EQUAL(run(world, &frame).service, 0);
-	CU_ASSERT_EQUAL(run(world, &frame).flow, GW_TRACE_HIT);
-	world->spans[0].service = 2; /* the same pool by its number */
-	world_publish(world);
-	CU_ASSERT_EQUAL(run(world, &frame).service, 2);
-	CU_ASSERT_EQUAL(run(world, &frame).service, 2);
-	world->spans[0].first = world->spans[0].last = 81;
-	world_publish(world);
-	dropped(world, &frame, GW_DROP_NO_SERVICE);
-	world_free(world);
-}
-
 static void addresses_and_services_that_left_are_the_hosts_again(void)
 {
 	struct world *world = world_make(1024);
@@ -570,88 +341,6 @@ static void addresses_and_services_that_left_are_the_hosts_again(void)
 	world_free(world);
 }
 
-static uint64_t words_sum(const struct world *world)
-{
-	const uint64_t *words = (const uint64_t *)world->run.object.flows;
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < world->run.object.config->bucket_count * GW_FLOW_BUCKET_WORDS; i++)
-		sum += words[i];
-	return sum;
-}
-
-static void a_service_that_tracks_no_flows_goes_by_the_table_from_the_next_publish_on(void)
-{
-	static const uint8_t flags[] = {GW_TCP_SYN, GW_TCP_ACK, GW_TCP_FIN | GW_TCP_ACK};
-	struct world *world = world_make(1024);
-	struct frame frame = flow_frame(1000, GW_TCP_ACK);
-	uint32_t on = 0;
-	uint64_t sum;
-
-	for (int i = 0; i < 3; i++) /* remembered, and the service on the short way */
-		on = run(world, &frame).backend;
-	sum = words_sum(world);
-	world->services[0].flags = GW_SERVICE_UNTRACKED;
-	world->pools[0].members = world->members + 1 - on; /* the other one alone */
-	world->pools[0].member_count = 1;
-	world->pools[0].digest = 3;
-	world_publish(world);
-	world->now += 5 * SECOND; /* a stamp would show */
-	for (uint16_t i = 0; i < 12; i++) {
-		struct frame of = flow_frame((uint16_t)(1000 + i % 4), flags[i / 4]);
-		struct gw_xdp_trace trace = run(world, &of);
-
-		CU_ASSERT_EQUAL(trace.backend, 1 - on);
-		CU_ASSERT_EQUAL(trace.flow, GW_TRACE_TABLE_ONLY);
-		CU_ASSERT_EQUAL(trace.slot, trace.hash % TABLE_SIZE);
-	}
-	CU_ASSERT_EQUAL(words_sum(world), sum);
-	CU_ASSERT_EQUAL(world_counters(world).flows_new, 1);
-	CU_ASSERT_EQUAL(world_counters(world).untracked, 0);
-	world->services[0].flags = 0;
-	world_publish(world);
-	CU_ASSERT_EQUAL(run(world, &frame).flow, GW_TRACE_HIT); /* it had not run out */
-	frame = flow_frame(1003, GW_TCP_ACK);
-	CU_ASSERT_EQUAL(run(world, &frame).flow, GW_TRACE_NEW);
-	world_free(world);
-}
-
-/*
- * Of many ways to its backend a flow keeps the one that its hash says from its first packet on, and
- * all are used: also by the program as production loads it, which makes no hash that nobody needs.
- */
-static void a_flow_keeps_its_way_of_many(void)
-{
-	struct world *world = world_make_as(1024, false);
-	struct gw_paths *paths = &world->run.object.paths[7];
-	uint32_t used = 0;
-
-	for (uint8_t way = 0; way < GW_PATH_BUCKETS; way++)
-		paths->link[way] = (struct gw_link){
-			.destination_mac = {0x02, 0, 0, 0, 1, way}, .flags = GW_LINK_RESOLVED};
-	for (int id = 0; id < 2; id++)
-		world->run.object.backends[id].link.flags =
-			GW_LINK_MULTIPATH | 7 << GW_LINK_VLAN_SHIFT;
-	for (uint16_t port = 2000; port < 2064; port++) {
-		struct frame frame = flow_frame(port, GW_TCP_ACK);
-		uint8_t first = 0;
-
-		frame_put16(&frame, 20, 0x4000); /* may not be cut, so that its IP id is 0 */
-		for (int i = 0; i < 3; i++) {
-			world->out_length = sizeof(world->out);
-			CU_ASSERT_EQUAL(gw_xdp_test_run_frame(&world->run, world->now, frame.bytes,
-						frame.length, world->out, &world->out_length),
-				XDP_TX);
-			first = i ? first : world->out[5];
-			CU_ASSERT_EQUAL(world->out[5], first);
-		}
-		used |= 1u << first;
-	}
-	/* 64 draws of 16: fewer than 8 different ones once in 10^11 times */
-	CU_ASSERT(__builtin_popcount(used) >= 8);
-	world_free(world);
-}
-
 static const struct gw_test tests[] = {
 	GW_TEST(ipv4_leaves_in_ipv4),
 	GW_TEST(ipv6_leaves_in_ipv6),
@@ -659,7 +348,6 @@ static const struct gw_test tests[] = {
 	GW_TEST(what_is_for_no_service_address_is_the_hosts),
 	GW_TEST(a_frame_for_another_machines_mac_is_the_hosts),
 	GW_TEST(each_broken_rule_has_its_own_counter),
-	GW_TEST(a_length_that_leaves_no_room_for_the_headers_is_malformed),
 	GW_TEST(spans_are_found_at_both_ends_and_not_beyond),
 	GW_TEST(the_longest_address_wins_without_falling_back),
 	GW_TEST(affinity_by_source_ignores_ports_and_destination),
@@ -670,17 +358,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(a_full_table_forwards_and_keeps_the_established),
 	GW_TEST(an_unresolved_next_hop_is_counted_and_a_big_packet_answered),
 	GW_TEST(tables_that_did_not_change_are_not_made_again),
-	GW_TEST(a_remembered_service_changes_and_ends_with_the_next_publish),
 	GW_TEST(addresses_and_services_that_left_are_the_hosts_again),
-	GW_TEST(a_service_that_tracks_no_flows_goes_by_the_table_from_the_next_publish_on),
-	GW_TEST(a_flow_keeps_its_way_of_many),
 };
 
-int main(int argc, char **argv)
-{
-	if (geteuid() != 0) {
-		printf("xdp_program: skipped, needs root\n");
-		return SKIPPED;
-	}
-	return gw_suite_run("xdp_program", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
-}
+XDP_SUITE("xdp_program", tests)
