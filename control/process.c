@@ -90,24 +90,16 @@ int gw_process_started(void)
 	return error;
 }
 
-/* A service manager that cannot be told is no reason to stop forwarding, but to say so. */
-static void told(int error)
-{
-	if (error)
-		gw_log_warning(
-			"cannot notify the service manager ($NOTIFY_SOCKET): %s", strerror(-error));
-}
-
 static void watchdog_tick(uv_timer_t *timer)
 {
-	told(gw_notify("WATCHDOG=1"));
+	gw_notify_warn(gw_notify("WATCHDOG=1"));
 }
 
 void gw_process_ready(struct gw_process *process, uv_loop_t *loop, const char *status)
 {
 	uint64_t every = gw_notify_watchdog_ms();
 
-	told(gw_notify("READY=1\nSTATUS=%s", status));
+	gw_notify_warn(gw_notify("READY=1\nSTATUS=%s", status));
 	if (!every)
 		return;
 	uv_timer_init(loop, &process->watchdog);
@@ -117,18 +109,18 @@ void gw_process_ready(struct gw_process *process, uv_loop_t *loop, const char *s
 
 void gw_process_reloading(void)
 {
-	told(gw_notify_reloading());
+	gw_notify_warn(gw_notify_reloading());
 }
 
 void gw_process_reloaded(const char *status)
 {
-	told(gw_notify("READY=1\nSTATUS=%s", status));
+	gw_notify_warn(gw_notify("READY=1\nSTATUS=%s", status));
 }
 
 void gw_process_stopping(const char *status, uint64_t milliseconds)
 {
 	/* A little more than is needed: what comes after is quick, but not nothing. */
-	told(gw_notify("STOPPING=1\nSTATUS=%s\nEXTEND_TIMEOUT_USEC=%llu", status,
+	gw_notify_warn(gw_notify("STOPPING=1\nSTATUS=%s\nEXTEND_TIMEOUT_USEC=%llu", status,
 		(unsigned long long)(milliseconds + 10000) * 1000));
 }
 

@@ -44,18 +44,10 @@ int gw_process_started(void)
 	return error;
 }
 
-/* A service manager that cannot be told is no reason to stop forwarding, but to say so. */
-static void told(int error)
-{
-	if (error)
-		gw_log_warning(
-			"cannot notify the service manager ($NOTIFY_SOCKET): %s", strerror(-error));
-}
-
 void gw_process_ready(struct gw_process *process, const char *status)
 {
 	process->watched = gw_notify_watchdog_ms() != 0;
-	told(gw_notify("READY=1\nSTATUS=%s", status));
+	gw_notify_warn(gw_notify("READY=1\nSTATUS=%s", status));
 }
 
 /* A loop's end adds cycles; sleeping ones wake at least every few milliseconds. */
@@ -86,10 +78,10 @@ void gw_process_tick(struct gw_process *process, const struct gw_engine *engine)
 		gw_log_error("the worker on CPU %u stands still: the watchdog is not fed",
 			engine->worker[stuck]->cpu);
 	if (stuck < 0)
-		told(gw_notify("WATCHDOG=1"));
+		gw_notify_warn(gw_notify("WATCHDOG=1"));
 }
 
 void gw_process_stopping(void)
 {
-	told(gw_notify("STOPPING=1\nSTATUS=ending"));
+	gw_notify_warn(gw_notify("STOPPING=1\nSTATUS=ending"));
 }

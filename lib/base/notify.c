@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/notify.h"
 
+#include "base/log.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,6 +67,13 @@ int gw_notify_reloading(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return gw_notify("RELOADING=1\nMONOTONIC_USEC=%lld",
 		(long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+}
+
+void gw_notify_warn(int error)
+{
+	if (error)
+		gw_log_warning(
+			"cannot notify the service manager ($NOTIFY_SOCKET): %s", strerror(-error));
 }
 
 uint64_t gw_notify_watchdog_ms(void)

@@ -18,6 +18,12 @@ int gw_notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int gw_notify_reloading(void);
 
 /*
+ * Logs what either of them returned, unless it is 0: a service manager that cannot be told is no
+ * reason for a daemon to stop, but to say so.
+ */
+void gw_notify_warn(int error);
+
+/*
  * How often "WATCHDOG=1" has to be sent, in milliseconds: half of what $WATCHDOG_USEC allows, so
  * that one may be late. 0: there is no watchdog, or it is another process's ($WATCHDOG_PID).
  */
