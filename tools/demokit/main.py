@@ -32,22 +32,6 @@ def arguments():
     return args
 
 
-def prepare(build):
-    """Packages and build, by their own tools."""
-    subprocess.run([f"{TOOLS}/setup", "--run", "--no-mount"], check=True, stdin=subprocess.DEVNULL)
-    if not os.path.exists(f"{build}/build.ninja"):
-        print(f"demo: configuring {build}", flush=True)
-        command = ["meson", "setup", build]
-        subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    print(f"demo: building in {build}", flush=True)
-    done = subprocess.run(
-        ["ninja", "-C", build], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        print(done.stdout[-4000:], file=sys.stderr)
-        raise SystemExit("demo: the build failed")
-
-
 def huge_pages_free(megabytes):
     """True when this many megabytes of huge pages are reserved and free."""
     values = {}
@@ -99,9 +83,11 @@ def main():
     args = arguments()
     build = os.path.abspath(os.environ.get("GUIDEWAY_BUILD") or f"{ROOT}/build")
     signals_set()
-    prepare(build)
-    # Only now: PyYAML may have come with the packages.
     sys.path[0] = TOOLS
+    from demokit.build import prepare
+
+    prepare(TOOLS, build)
+    # Only now: PyYAML may have come with the packages.
     from demokit.screen import Screen
     from labkit.plan import LabError
 
