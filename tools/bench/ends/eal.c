@@ -2,6 +2,7 @@
 #include "eal.h"
 
 #include "bench/frames/frames.h"
+#include "leftovers.h"
 
 #include <rte_bus.h>
 #include <rte_dev.h>
@@ -82,7 +83,7 @@ static void add_users(const char *text)
 
 static void add_memory(const struct bench_link_setup *setup, const char *role, uint64_t megabytes)
 {
-	add_word("--file-prefix=gw-bench-%s-%d", role, (int)getpid());
+	add_word("--file-prefix=" BENCH_PREFIX_FORMAT, role, (int)getpid());
 	if (setup->huge_pages) {
 		add_word("--in-memory");
 		return;
@@ -117,9 +118,7 @@ int bench_eal_start(const struct bench_link_setup *setup, const char *role, int 
 		return -E2BIG;
 	}
 	started = rte_eal_init(words.count, words.word) >= 0;
-	/* EAL has put nothing into it, and would leave it behind. */
-	if (rte_eal_get_runtime_dir())
-		rmdir(rte_eal_get_runtime_dir());
+	bench_leftovers_remove(rte_eal_get_runtime_dir());
 	if (!started) {
 		snprintf(message, BENCH_MESSAGE,
 			"the %s's DPDK does not start with port %.64s: %s (its own messages above "
