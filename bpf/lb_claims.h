@@ -149,18 +149,13 @@ GW_INLINE bool lb_pool_hashes(uint32_t pool)
 	const struct gw_packet whole = {.dont_fragment = true};
 	const struct gw_backend *backend;
 	const struct gw_pool_row *row;
-	uint32_t index = 0;
 
 	if (!table)
 		return false;
-	row = bpf_map_lookup_elem(table, &index);
-	if (!row || !row->head.member_count)
+	row = lb_pool_row(table, 0);
+	if (!row || !row->first.head.member_count)
 		return false;
-	index = row->head.member_row;
-	row = bpf_map_lookup_elem(table, &index);
-	if (!row)
-		return false;
-	backend = lb_backend_at(NULL, row->members[0]);
+	backend = lb_backend_at(NULL, row->first.members[0]);
 	return backend && gw_encap_wants_hash(backend, &whole);
 }
 

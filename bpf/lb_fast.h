@@ -60,8 +60,7 @@ GW_INLINE uint64_t lb_fast_hash(
 		}
 		key.protocol = ip[6];
 	}
-	key.source_port = GW_WIRE_LOAD(uint16_t, ip + header);
-	key.destination_port = GW_WIRE_LOAD(uint16_t, ip + header + 2);
+	*(uint32_t *)&key.source_port = GW_WIRE_LOAD(uint32_t, ip + header); /* and the other */
 	gw_flow_key_reduce(&key, (uint8_t)affinity);
 	return gw_flow_hash(&key, seed);
 }
@@ -198,17 +197,17 @@ GW_INLINE bool lb_fast_fits(const struct gw_xdp_config *config, const struct gw_
 		       packet->l3_length + head->overhead <= GW_PATH_MTU_MIN_IPV4);
 }
 
-/* The second, and whether control is there; the clock is read once for both. */
-GW_INLINE bool lb_fast_clock(const struct gw_xdp_config *config, uint32_t *second)
+/* Is control there? *ns is the clock that stamps are of. */
+GW_INLINE bool lb_fast_clock(const struct gw_xdp_config *config, uint64_t *ns)
 {
-	uint64_t ns = 0;
-
+	*ns = config->clock_offset_ns;
 	if (!(config->flags & GW_XDP_CLOCK_STOPPED)) {
-		ns = bpf_ktime_get_coarse_ns();
-		if ((int64_t)(ns - config->heartbeat_ns) > (int64_t)GW_XDP_HEARTBEAT_STALE_NS)
+		uint64_t now = lb_monotonic_ns();
+
+		if ((int64_t)(now - config->heartbeat_ns) > (int64_t)GW_XDP_HEARTBEAT_STALE_NS)
 			return false;
+		*ns += now;
 	}
-	*second = lb_seconds_of(ns + config->clock_offset_ns);
 	return true;
 }
 
@@ -386,9 +385,9 @@ GW_INLINE int lb_fast_untracked(struct xdp_md *ctx, const struct gw_xdp_config *
 	struct gw_choice choice = {.slot = GW_NONE};
 	const struct gw_backend *backend;
 	union lb_head head;
-	uint32_t second;
+	uint64_t ns;
 
-	if (!lb_fast_ours(ctx, config, macs, packet) || !lb_fast_clock(config, &second))
+	if (!lb_fast_ours(ctx, config, macs, packet) || !lb_fast_clock(config, &ns))
 		return LB_SLOW;
 	backend = lb_fast_by_table(config, answer->pool, hash, &choice, &head);
 	if (!backend || !lb_fast_fits(config, packet, &head.entry))
@@ -411,7 +410,7 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 	struct gw_flow_place place;
 	struct lb_answer answer;
 	const void *claim;
-	uint64_t macs, hash = 0; /* 0: not computed, as good as always */
+	uint64_t macs, ns, hash = 0; /* 0: not computed, as good as always */
 	union lb_head head;
 
 	if (!config || !counters || !lb_common_parse(frame, end, family, &packet, &macs))
@@ -430,8 +429,9 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 	if (!bucket)
 		return LB_SLOW;
 	(void)*(volatile uint64_t *)bucket->word;
-	if (!lb_fast_ours(ctx, config, macs, &packet) || !lb_fast_clock(config, &second))
+	if (!lb_fast_ours(ctx, config, macs, &packet) || !lb_fast_clock(config, &ns))
 		return LB_SLOW;
+	second = lb_seconds_of(ns);
 	if (gw_tracing || answer.hashed || !packet.dont_fragment)
 		hash = lb_fast_hash_of(ctx, family, config, &answer);
 	backend = lb_fast_tracked(

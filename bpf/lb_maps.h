@@ -7,6 +7,7 @@
 
 #include "abi/flow_sample.h"
 #include "abi/icmp.h"
+#include "abi/table_slot.h"
 #include "abi/verdict.h"
 #include "abi/xdp_maps.h"
 #include "lb_choose.h"
@@ -191,13 +192,31 @@ GW_INLINE struct lb_outbound *lb_outbound(void)
 
 #define LB_SECOND_NS 1000000000ull
 
-/* CLOCK_MONOTONIC in nanoseconds, a tick coarse; or the replay's clock. */
+/*
+ * CLOCK_MONOTONIC in nanoseconds, a tick coarse. It moves with the kernel's ticks, whose number is
+ * read without a call, so the clock itself is asked but once a tick. CPUs that write both numbers
+ * at a time may leave one tick's number with another's time: a tick's error, for a tick.
+ */
+volatile uint64_t lb_tick, lb_tick_ns;
+
+GW_INLINE uint64_t lb_monotonic_ns(void)
+{
+	uint64_t tick = bpf_jiffies64();
+
+	if (lb_tick != tick) {
+		lb_tick_ns = bpf_ktime_get_coarse_ns();
+		lb_tick = tick;
+	}
+	return lb_tick_ns;
+}
+
+/* The time that stamps are of; the replay's clock if it is stopped. */
 GW_INLINE uint64_t lb_now_ns(const struct gw_xdp_config *config)
 {
 	uint64_t ns = config->clock_offset_ns;
 
 	if (!(config->flags & GW_XDP_CLOCK_STOPPED))
-		ns += bpf_ktime_get_coarse_ns();
+		ns += lb_monotonic_ns();
 	return ns;
 }
 
@@ -317,30 +336,39 @@ GW_INLINE const struct gw_backend *lb_backend_at(const void *path, uint32_t back
 	return bpf_map_lookup_elem(&gw_backends, &backend);
 }
 
-/* Row 0, the slot's row, the member's row: three places of one inner map, so one pool's truth. */
+/* The first row has all of most pools: three places of one inner map, so one pool's truth. */
+GW_INLINE const struct gw_pool_row *lb_pool_row(void *table, uint32_t index)
+{
+	return bpf_map_lookup_elem(table, &index);
+}
+
 GW_INLINE uint32_t lb_table_at(const void *path, uint32_t pool, uint64_t hash, uint32_t *slot)
 {
 	void *table = bpf_map_lookup_elem(&gw_pools, &pool);
-	uint32_t index = 0, size, members, first, member;
-	const struct gw_pool_row *row;
+	const struct gw_pool_row *first, *row;
+	uint64_t place, member;
 
 	if (!table)
 		return GW_NONE;
-	row = bpf_map_lookup_elem(table, &index);
-	if (!row)
+	first = lb_pool_row(table, 0);
+	if (!first || !first->first.head.table_size || !first->first.head.member_count)
 		return GW_NONE;
-	size = row->head.table_size;
-	members = row->head.member_count;
-	first = row->head.member_row;
-	if (!size || !members)
-		return GW_NONE;
-	*slot = (uint32_t)(hash % size);
-	index = 1 + *slot / GW_POOL_ROW_SLOTS;
-	row = bpf_map_lookup_elem(table, &index);
-	if (!row)
-		return GW_NONE;
-	member = row->slots[*slot % GW_POOL_ROW_SLOTS];
-	index = first + member / GW_POOL_ROW_MEMBERS;
-	row = bpf_map_lookup_elem(table, &index);
-	return row ? row->members[member % GW_POOL_ROW_MEMBERS] : GW_NONE;
+	*slot = gw_table_slot(hash, first->first.head.table_size);
+	place = GW_ONCE(*slot);
+	if (place < GW_POOL_FIRST_SLOTS) {
+		member = first->first.slots[place];
+	} else {
+		place -= GW_POOL_FIRST_SLOTS;
+		row = lb_pool_row(table, 1 + (uint32_t)(place / GW_POOL_ROW_SLOTS));
+		if (!row)
+			return GW_NONE;
+		member = row->slots[GW_BOUND(place, GW_POOL_ROW_SLOTS - 1)];
+	}
+	member = GW_ONCE(member);
+	if (member < GW_POOL_FIRST_MEMBERS)
+		return first->first.members[member];
+	member -= GW_POOL_FIRST_MEMBERS;
+	row = lb_pool_row(
+		table, first->first.head.member_row + (uint32_t)(member / GW_POOL_ROW_MEMBERS));
+	return row ? row->members[GW_BOUND(member, GW_POOL_ROW_MEMBERS - 1)] : GW_NONE;
 }

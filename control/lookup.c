@@ -3,6 +3,7 @@
 
 #include "abi/parse.h"
 #include "abi/service.h"
+#include "abi/table_slot.h"
 #include "base/address.h"
 
 #include <stdio.h>
@@ -136,7 +137,7 @@ void gw_lookup_flow(
 		result->reason = GW_LOOKUP_NO_BACKEND;
 		return;
 	}
-	result->slot = (uint32_t)(result->hash % result->pool->table_size);
+	result->slot = gw_table_slot(result->hash, result->pool->table_size);
 	result->backend =
 		&result->pool->backends[result->pool->members[result->pool->slots[result->slot]]];
 	result->reason = result->service->track_flows ? GW_LOOKUP_TABLE : GW_LOOKUP_TABLE_ONLY;

@@ -28,33 +28,52 @@ static const void *section(const struct gw_snapshot *snapshot, const struct gw_s
 	return (const uint8_t *)snapshot->data + section->offset;
 }
 
+/*
+ * The first row's members, then those of each further row. `rows`: an inner map's from its
+ * member_row on, or NULL if `members` is one array, as a snapshot has it.
+ */
+static uint64_t members_hash(
+	const uint32_t *members, uint32_t count, const struct gw_pool_row *rows)
+{
+	uint32_t run = count < GW_POOL_FIRST_MEMBERS ? count : GW_POOL_FIRST_MEMBERS;
+	uint64_t hash = XXH3_64bits(members, run * sizeof(*members));
+
+	for (uint32_t done = run; done < count; done += run) {
+		members = rows ? rows++->members : members + run;
+		run = count - done < GW_POOL_ROW_MEMBERS ? count - done : GW_POOL_ROW_MEMBERS;
+		hash = XXH3_64bits_withSeed(members, run * sizeof(*members), hash);
+	}
+	return hash;
+}
+
 /* What an inner map of a former process holds: it was filled before it came into force. */
 static void read_inner(struct gw_xdp_known_pool *known, int fd)
 {
 	struct bpf_map_info info = {};
-	uint32_t size = sizeof(info);
+	uint32_t size = sizeof(info), further;
 	size_t bytes;
 	struct gw_pool_row *rows;
 	struct gw_pool_head head;
 
 	known->present = true;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) || info.value_size != sizeof(*rows))
 		return;
 	bytes = (size_t)info.max_entries * sizeof(*rows);
 	rows = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (rows == MAP_FAILED)
 		return;
-	head = rows[0].head;
-	if (!head.member_count ||
-		head.member_row + (head.member_count - 1) / GW_POOL_ROW_MEMBERS < info.max_entries)
+	head = rows->first.head;
+	further =
+		gw_pool_rows_beyond(head.member_count, GW_POOL_FIRST_MEMBERS, GW_POOL_ROW_MEMBERS);
+	if (!further || (head.member_row < info.max_entries &&
+				further <= info.max_entries - head.member_row))
 		*known = (struct gw_xdp_known_pool){
 			.present = true,
 			.table_size = head.table_size,
 			.member_count = head.member_count,
 			.digest = head.digest,
-			.members_hash = XXH3_64bits(
-				head.member_count ? rows[head.member_row].members : NULL,
-				head.member_count * sizeof(uint32_t)),
+			.members_hash = members_hash(rows->first.members, head.member_count,
+				further ? rows + head.member_row : NULL),
 		};
 	munmap(rows, bytes);
 }
@@ -165,13 +184,33 @@ static void store_backends(
 
 /* ---- pools */
 
+/* The row in which the members begin for which the first has no room. */
+static uint32_t member_row(const struct gw_pool *pool)
+{
+	return 1 + gw_pool_rows_beyond(pool->table_size, GW_POOL_FIRST_SLOTS, GW_POOL_ROW_SLOTS);
+}
+
 static uint32_t rows_for(const struct gw_pool *pool)
 {
-	uint32_t slots = pool->member_count
-				 ? (pool->table_size + GW_POOL_ROW_SLOTS - 1) / GW_POOL_ROW_SLOTS
-				 : 0;
+	if (!pool->member_count)
+		return 1;
+	return member_row(pool) +
+	       gw_pool_rows_beyond(pool->member_count, GW_POOL_FIRST_MEMBERS, GW_POOL_ROW_MEMBERS);
+}
 
-	return 1 + slots + (pool->member_count + GW_POOL_ROW_MEMBERS - 1) / GW_POOL_ROW_MEMBERS;
+/* Copies `count` records of `size` bytes: `room` of them to `first`, then `each` to a row. */
+static void copy_split(void *first, size_t room, struct gw_pool_row *row, size_t each,
+	const void *from, size_t count, size_t size)
+{
+	const uint8_t *at = from;
+	size_t run = count < room ? count : room;
+
+	memcpy(first, at, run * size);
+	for (size_t done = run; done < count; done += run) {
+		at += run * size;
+		run = count - done < each ? count - done : each;
+		memcpy(row++, at, run * size);
+	}
 }
 
 static void fill_rows(
@@ -180,22 +219,22 @@ static void fill_rows(
 	size_t position =
 		(size_t)(pool - (const struct gw_pool *)section(snapshot, &snapshot->data->pools));
 	const uint32_t *members = section(snapshot, &snapshot->data->members);
-	uint32_t slot_rows = (pool->table_size + GW_POOL_ROW_SLOTS - 1) / GW_POOL_ROW_SLOTS;
 
-	rows[0].head = (struct gw_pool_head){
+	rows->first.head = (struct gw_pool_head){
 		.table_size = pool->table_size,
 		.member_count = pool->member_count,
-		.member_row = 1 + slot_rows,
+		.member_row = member_row(pool),
 		.pool = pool->id,
 		.table_version = pool->table_version,
 		.digest = pool->digest,
 	};
 	if (!pool->member_count)
 		return;
-	memcpy(&rows[1], gw_snapshot_slots(snapshot, position),
-		pool->table_size * sizeof(uint16_t));
-	memcpy(&rows[1 + slot_rows], members + pool->member_first,
-		pool->member_count * sizeof(uint32_t));
+	copy_split(rows->first.slots, GW_POOL_FIRST_SLOTS, rows + 1, GW_POOL_ROW_SLOTS,
+		gw_snapshot_slots(snapshot, position), pool->table_size, sizeof(uint16_t));
+	copy_split(rows->first.members, GW_POOL_FIRST_MEMBERS, rows + member_row(pool),
+		GW_POOL_ROW_MEMBERS, members + pool->member_first, pool->member_count,
+		sizeof(uint32_t));
 }
 
 /* A descriptor of the pool's inner map, filled, or -errno. */
@@ -203,8 +242,7 @@ static int make_inner(const struct gw_snapshot *snapshot, const struct gw_pool *
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
 	uint32_t rows = rows_for(pool);
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = (rows * sizeof(struct gw_pool_row) + page - 1) / page * page;
+	size_t bytes = rows * sizeof(struct gw_pool_row); /* whole pages */
 	void *memory;
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gw_pool", sizeof(uint32_t),
 		sizeof(struct gw_pool_row), rows, &options);
@@ -233,8 +271,8 @@ static struct gw_xdp_known_pool known_of(
 		.table_size = pool->table_size,
 		.member_count = pool->member_count,
 		.digest = pool->digest,
-		.members_hash = XXH3_64bits(
-			members + pool->member_first, pool->member_count * sizeof(*members)),
+		.members_hash =
+			members_hash(members + pool->member_first, pool->member_count, NULL),
 	};
 }
 

@@ -4,7 +4,7 @@
  * came in; errors go to the backend of the flow that they quote. The flow table is only read.
  */
 #include "abi/icmp.h"
-
+#include "abi/table_slot.h"
 #include "engine.h"
 #include "frame.h"
 #include "reply.h"
@@ -76,7 +76,7 @@ static bool choose(struct gw_worker *worker, struct gw_result *result, struct gw
 		gw_result_drop(result, GW_DROP_NO_BACKEND);
 		return false;
 	}
-	result->slot = (uint32_t)(result->hash % pool->table_size);
+	result->slot = gw_table_slot(result->hash, pool->table_size);
 	result->backend = pool->member[pool->slot[result->slot]];
 	return true;
 }

@@ -15,7 +15,7 @@
 GW_INLINE uint64_t gw_flow_nh(uint64_t word, uint64_t secret)
 {
 	word += secret;
-	return (word & 0xffffffffu) * (word >> 32);
+	return gw_key_low(word) * (word >> 32);
 }
 
 /* Odd numbers that make five secrets of one seed. */

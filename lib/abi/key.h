@@ -34,12 +34,23 @@ enum gw_affinity {
 	GW_AFFINITY_SOURCE_IP_SERVICE = 2, /* source and destination address, destination port */
 };
 
+/* The low half. In eBPF it is one instruction, where the compiler takes two. */
+GW_INLINE uint64_t gw_key_low(uint64_t word)
+{
+	uint32_t low = (uint32_t)word;
+
+#ifdef GW_BPF
+	asm volatile("%0 = %1" : "=w"(low) : "w"(low));
+#endif
+	return low;
+}
+
 /* Both halves of the 128-bit product, XORed; for machines whose products have 64 bits. */
 GW_INLINE uint64_t gw_key_fold(uint64_t a, uint64_t b)
 {
-	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+	uint64_t a_low = gw_key_low(a), a_high = a >> 32, b_low = gw_key_low(b), b_high = b >> 32;
 	uint64_t across = a_low * b_high;
-	uint64_t middle = a_high * b_low + (a_low * b_low >> 32) + (uint32_t)across;
+	uint64_t middle = a_high * b_low + (a_low * b_low >> 32) + gw_key_low(across);
 
 	return a * b ^ (a_high * b_high + (middle >> 32) + (across >> 32));
 }

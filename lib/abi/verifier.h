@@ -9,6 +9,9 @@
  * written out. The verifier of Linux 6.1 needs it after a change of byte order, of which it knows
  * no result.
  *
+ * GW_ONCE(value) is the same number in one register from here on, of which the verifier learns what
+ * comparisons tell: the compiler may otherwise compare one copy and use another.
+ *
  * GW_FORGET(value, unknown) leaves the number as it is and makes the verifier forget what it knows
  * of it. Otherwise it walks the rest of the program once for every constant that a chain of
  * branches can yield. `unknown` is any number that it does not know, such as one read from a map.
@@ -30,6 +33,12 @@
 			asm volatile("" : "+r"(bound_));                                           \
 			(uint16_t) bound_;                                                         \
 		})
+#	define GW_ONCE(value)                                                                     \
+		({                                                                                 \
+			uint64_t once_ = (value);                                                  \
+			asm volatile("" : "+r"(once_));                                            \
+			once_;                                                                     \
+		})
 #	define GW_FORGET(value, unknown)                                                          \
 		({                                                                                 \
 			uint64_t forget_ = (value);                                                \
@@ -41,5 +50,6 @@
 #else
 #	define GW_BOUND(value, mask)	  (value)
 #	define GW_BOUND16(value)	  (value)
+#	define GW_ONCE(value)		  (value)
 #	define GW_FORGET(value, unknown) (value)
 #endif
