@@ -19,7 +19,6 @@ struct common_scope {
 	struct gw_flow_secrets secrets;
 	const struct gw_flow_bucket *bucket;
 	const struct gw_service_seen *seen;
-	const struct gw_service *service;
 	const struct gw_key_seed *table_seed;
 	uint32_t buckets;
 	uint32_t seen_mask;
@@ -32,20 +31,13 @@ struct common_later {
 	uint64_t name[GW_BURST_MAX];
 };
 
-static __rte_always_inline bool is_untracked(const struct common_scope *scope, uint32_t service)
-{
-	return scope->service[service].flags & GW_SERVICE_UNTRACKED;
-}
-
 /* It is the table's: what chooses the slot is hashed while the key is in registers. */
 static __rte_always_inline void take_untracked(const struct common_scope *scope,
-	struct gw_burst *burst, uint16_t i, const uint64_t key[GW_KEY_WORDS])
+	struct gw_burst *burst, uint16_t i, const uint64_t key[GW_KEY_WORDS], uint32_t word)
 {
-	struct gw_result *result = &burst->result[i];
-
 	burst->untracked |= 1ull << i;
-	if (scope->service[result->service].affinity == GW_AFFINITY_5TUPLE)
-		gw_result_hash(result, gw_key_hash(scope->table_seed, key));
+	if (word & GW_SERVICE_WORD_5TUPLE)
+		gw_result_hash(&burst->result[i], gw_key_hash(scope->table_seed, key));
 }
 
 /*
@@ -59,7 +51,7 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 	const struct gw_packet *packet = &burst->packet[i];
 	uint64_t name = gw_service_name(&scope->secrets, packet->family, key);
 	enum gw_flow_event event = GW_FLOW_PACKET;
-	uint32_t service = GW_NONE;
+	uint32_t word = 0;
 	struct gw_flow_place place;
 
 	if (later) {
@@ -67,22 +59,23 @@ static __rte_always_inline bool take(const struct common_scope *scope, struct gw
 		later->bucket[i] = &scope->seen[gw_service_seen_place(name, 0, scope->seen_mask)];
 		rte_prefetch0(later->bucket[i]);
 	} else {
-		service = gw_service_seen_find_first(
+		word = gw_service_seen_find_first(
 			scope->seen, scope->seen_mask, scope->seen_epoch, name);
-		if (unlikely(service == GW_NONE))
+		if (unlikely(word == GW_NONE))
 			return false;
+		burst->service_word[i] = word;
 	}
 	if (unlikely(packet->tcp_flags & (GW_TCP_FIN | GW_TCP_SYN | GW_TCP_RST)))
 		event = gw_flow_event_of(packet->protocol, packet->tcp_flags);
 	burst->result[i] = (struct gw_result){
 		.verdict = GW_VERDICT_TX,
-		.service = service,
+		.service = gw_service_of_word(word),
 		.backend = GW_NONE,
 		.slot = GW_NONE,
 		.event = event,
 	};
-	if (!later && some_untracked && is_untracked(scope, service)) {
-		take_untracked(scope, burst, i, key);
+	if (!later && some_untracked && word & GW_SERVICE_WORD_UNTRACKED) {
+		take_untracked(scope, burst, i, key, word);
 		return true;
 	}
 	place = gw_flow_place_of_sum(
@@ -141,22 +134,22 @@ static uint64_t find_services(const struct common_scope *scope, struct gw_burst 
 	uint64_t found = common;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t service;
+		uint32_t word;
 
 		if (unlikely(!(common >> i & 1)))
 			continue;
-		service = gw_service_seen_in(later->bucket[i], epoch, later->name[i]);
-
-		if (unlikely(service == GW_NONE)) {
-			service = gw_service_seen_find(
-				scope->seen, scope->seen_mask, scope->seen_epoch, later->name[i]);
-			if (service == GW_NONE) {
+		word = gw_service_seen_in(later->bucket[i], epoch, later->name[i]);
+		if (unlikely(word == GW_NONE)) {
+			word = gw_service_seen_find(
+				scope->seen, scope->seen_mask, epoch, later->name[i]);
+			if (word == GW_NONE) {
 				found &= ~(1ull << i);
 				continue;
 			}
 		}
-		burst->result[i].service = service;
-		if (some_untracked && is_untracked(scope, service))
+		burst->result[i].service = gw_service_of_word(word);
+		burst->service_word[i] = word;
+		if (some_untracked && word & GW_SERVICE_WORD_UNTRACKED)
 			burst->untracked |= 1ull << i;
 		else if (some_untracked)
 			rte_prefetch0(&scope->bucket[burst->place[i].bucket]);
@@ -191,7 +184,6 @@ void gw_stage_common(struct gw_worker *worker, struct gw_burst *burst)
 		.bucket = engine->flows.bucket,
 		.buckets = engine->flows.buckets,
 		.seen = worker->service_seen,
-		.service = worker->view->service,
 		.table_seed = &worker->table_seed,
 		.seen_mask = worker->service_seen_mask,
 		.seen_epoch = worker->service_seen_epoch,

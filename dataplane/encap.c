@@ -7,6 +7,7 @@
 #include "abi/encap.h"
 
 #include "abi/path_mtu.h"
+#include "departure.h"
 #include "engine.h"
 #include "pipeline.h"
 
@@ -200,7 +201,6 @@ static __rte_noinline void encap_other(struct gw_worker *worker, struct gw_burst
 /* What the stage reads of a worker for each packet, once a burst. */
 struct encap_scope {
 	const struct gw_backend *backend;
-	const struct gw_live_hop *live;
 	const struct gw_service *service;
 	const struct gw_key_seed *seed;
 	uint32_t fits[GW_PORTS_MAX]; /* size that a port surely takes; 0: there is no such port */
@@ -210,7 +210,8 @@ struct encap_scope {
 struct straight {
 	struct rte_mbuf *mbuf;
 	const struct gw_packet *packet;
-	const struct gw_backend *backend;
+	const struct gw_departure *departure;
+	const struct gw_backend *backend; /* of kinds over IPv6 only */
 	struct gw_result *result;
 	uint64_t hash; /* where something asks for it */
 };
@@ -221,26 +222,23 @@ static inline uint16_t link_tail(uint64_t half)
 	return (uint16_t)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? half >> 48 : half);
 }
 
-/* The part of a backend's record that says how its packets leave; eight bytes, read at once. */
-static __rte_always_inline uint64_t backend_kind(const struct gw_backend *backend)
+/* What the headers of a kind are made of: for IPv4 a departure says it all. */
+static __rte_always_inline struct gw_backend straight_record(
+	const struct straight *one, uint8_t mode, uint8_t family)
 {
-	_Static_assert(offsetof(struct gw_backend, state) == 8 &&
-			       offsetof(struct gw_backend, outer_source) == 16,
-		"the kind is the record's second word");
+	const struct gw_departure *departure = one->departure;
+	struct gw_backend record = {
+		.encap = mode, .family = family, .gue_port = departure->gue_port};
 
-	return GW_WIRE_LOAD(
-		uint64_t, (const uint8_t *)backend + offsetof(struct gw_backend, state));
+	if (family == GW_IPV6) {
+		record.outer_source = one->backend->outer_source;
+		record.outer_destination = one->backend->outer_destination;
+		return record;
+	}
+	GW_WIRE_STORE(uint32_t, record.outer_source.bytes + 12, departure->source);
+	GW_WIRE_STORE(uint32_t, record.outer_destination.bytes + 12, departure->destination);
+	return record;
 }
-
-/* Of that, what decides: nothing varies by flow but GUE's port, nothing is summed. */
-#define KIND_MASK                                                                                  \
-	backend_kind(&(const struct gw_backend){.encap = 0xff,                                     \
-		.family = 0xff,                                                                    \
-		.flags = GW_BACKEND_FLOW_LABEL,                                                    \
-		.source_bits = 0xff,                                                               \
-		.overhead = 0xff})
-#define KIND(mode, ip, bytes)                                                                      \
-	backend_kind(&(const struct gw_backend){.encap = mode, .family = ip, .overhead = bytes})
 
 /* The outer headers of a kind whose parts are constants here. */
 static __rte_always_inline void write_outer(uint8_t *out, const struct gw_backend *backend,
@@ -318,24 +316,20 @@ static __rte_always_inline uint32_t encap_straight(const struct encap_scope *sco
 	const struct straight *one, uint8_t mode, uint8_t family, uint32_t overhead)
 {
 	const struct gw_packet *packet = one->packet;
-	const struct gw_backend *backend = one->backend;
-	const struct gw_live_hop *hop = &scope->live[backend->next_hop];
+	const struct gw_departure *departure = one->departure;
+	const struct gw_backend record = straight_record(one, mode, family);
 	struct rte_mbuf *mbuf = one->mbuf;
-	uint64_t first = *(const volatile uint64_t *)&hop->link;
-	uint64_t second = *((const volatile uint64_t *)&hop->link + 1);
+	uint64_t first = departure->link[0], second = departure->link[1];
 	uint32_t size = packet->l3_length + overhead, headers = GW_ETH_HEADER + overhead;
 	uint32_t front = (uint32_t)mbuf->data_off + packet->l3_offset;
 	uint16_t port = link_tail(first);
 	uint8_t *frame;
 
-	if (unlikely(link_tail(second) != GW_LINK_RESOLVED) || unlikely(port >= GW_PORTS_MAX) ||
-		unlikely(size > scope->fits[port]) || unlikely(size - 1 > hop->mtu - 1) ||
-		unlikely(size - 1 > backend->mtu - 1u) || unlikely(hop->path_mtu) ||
-		unlikely(!gw_mbuf_is_plain(mbuf)) || unlikely(front < headers) ||
-		(mode == GW_ENCAP_GUE && unlikely(gw_encap_wants_sum(backend))))
+	if (unlikely(size > scope->fits[port]) || unlikely(size > departure->most) ||
+		unlikely(!gw_mbuf_is_plain(mbuf)) || unlikely(front < headers))
 		return 0;
 	frame = (uint8_t *)mbuf->buf_addr + front - headers;
-	write_outer(frame + GW_ETH_HEADER, backend, packet, one->hash, mode, family, overhead);
+	write_outer(frame + GW_ETH_HEADER, &record, packet, one->hash, mode, family, overhead);
 	write_ethernet(frame, first, second, gw_encap_ethertype(family));
 	write_mbuf(mbuf, front - headers, size + GW_ETH_HEADER);
 	write_verdict(one->result, port);
@@ -362,27 +356,28 @@ static __rte_always_inline uint32_t encap_one(struct gw_worker *worker, struct g
 	const struct encap_scope *scope, uint8_t i)
 {
 	struct gw_result *result = &burst->result[i];
-	const struct gw_backend *backend = &scope->backend[result->backend];
-	uint64_t kind = backend_kind(backend) & KIND_MASK;
+	const struct gw_departure *departure = gw_departure_of(worker, result->backend);
+	uint8_t kind = departure->kind;
 	struct straight one = {
 		.mbuf = burst->mbuf[i],
 		.packet = &burst->packet[i],
-		.backend = backend,
+		.departure = departure,
+		.backend = &scope->backend[result->backend],
 		.result = result,
 	};
 
-	if (likely(kind == KIND(GW_ENCAP_IPIP, GW_IPV4, 20))) {
+	if (likely(kind == GW_DEPART_IPIP4)) {
 		if (unlikely(!one.packet->dont_fragment))
 			one.hash = gw_burst_hash(worker, burst, i);
 		return encap_straight(scope, &one, GW_ENCAP_IPIP, GW_IPV4, 20);
 	}
-	if (kind == KIND(GW_ENCAP_IPIP, GW_IPV6, 40))
+	if (kind == GW_DEPART_IPIP6)
 		return encap_straight(scope, &one, GW_ENCAP_IPIP, GW_IPV6, 40);
-	if (kind == KIND(GW_ENCAP_GUE, GW_IPV4, 28)) {
+	if (kind == GW_DEPART_GUE4) {
 		one.hash = hash_straight(worker, burst, scope, i);
 		return encap_straight(scope, &one, GW_ENCAP_GUE, GW_IPV4, 28);
 	}
-	if (kind == KIND(GW_ENCAP_GUE, GW_IPV6, 48)) {
+	if (kind == GW_DEPART_GUE6) {
 		one.hash = hash_straight(worker, burst, scope, i);
 		return encap_straight(scope, &one, GW_ENCAP_GUE, GW_IPV6, 48);
 	}
@@ -394,7 +389,6 @@ void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
 	const struct gw_engine *engine = worker->engine;
 	struct encap_scope scope = {
 		.backend = worker->view->backend,
-		.live = engine->hops.live,
 		.service = worker->view->service,
 		.seed = &worker->table_seed,
 	};

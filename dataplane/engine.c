@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine.h"
 
+#include "departure.h"
 #include "fragment.h"
 #include "memory.h"
 #include "service_seen.h"
@@ -59,8 +60,9 @@ static void worker_destroy(struct gw_worker *worker)
 		gw_fragment_free(worker->hold);
 	rte_ring_free(worker->to_host);
 	rte_ring_free(worker->from_host);
-	gw_memory_free(worker->backend_traffic, GW_MAX_BACKENDS * sizeof(*worker->backend_traffic));
+	gw_memory_free(worker->departure, GW_MAX_BACKENDS * sizeof(*worker->departure));
 	gw_memory_free(worker->service_traffic, GW_MAX_SERVICES * sizeof(*worker->service_traffic));
+	gw_memory_free(worker->service_brief, GW_MAX_SERVICES * sizeof(*worker->service_brief));
 	gw_memory_free(worker->scratch, GW_SCRATCH_SIZE);
 	gw_memory_free(worker->service_seen, GW_SERVICE_SEEN_MAX * sizeof(*worker->service_seen));
 	gw_memory_free(worker->hold, sizeof(*worker->hold));
@@ -94,16 +96,17 @@ static struct gw_worker *worker_create(
 	worker->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	worker->to_host = ring_create(worker, "to_host", RING_F_SP_ENQ | RING_F_SC_DEQ);
 	worker->from_host = ring_create(worker, "from_host", RING_F_SP_ENQ | RING_F_SC_DEQ);
-	worker->backend_traffic =
-		gw_memory_alloc(GW_MAX_BACKENDS * sizeof(*worker->backend_traffic), socket);
+	worker->departure = gw_memory_alloc(GW_MAX_BACKENDS * sizeof(*worker->departure), socket);
 	worker->service_traffic =
 		gw_memory_alloc(GW_MAX_SERVICES * sizeof(*worker->service_traffic), socket);
+	worker->service_brief =
+		gw_memory_alloc(GW_MAX_SERVICES * sizeof(*worker->service_brief), socket);
 	worker->scratch = gw_memory_alloc(GW_SCRATCH_SIZE, socket);
 	worker->service_seen =
 		gw_memory_alloc(GW_SERVICE_SEEN_MAX * sizeof(*worker->service_seen), socket);
 	worker->hold = gw_memory_alloc(sizeof(*worker->hold), socket);
-	if (worker->wake_fd < 0 || !worker->to_host || !worker->from_host ||
-		!worker->backend_traffic || !worker->service_traffic || !worker->scratch ||
+	if (worker->wake_fd < 0 || !worker->to_host || !worker->from_host || !worker->departure ||
+		!worker->service_traffic || !worker->service_brief || !worker->scratch ||
 		!worker->service_seen || !worker->hold) {
 		worker_destroy(worker);
 		return NULL;

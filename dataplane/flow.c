@@ -8,16 +8,15 @@
  * this second already, so that their word says all and stays as it is. Which ones are not is
  * chance, and noted without a branch; these stale ones are looked at again, one by one.
  */
+#include "departure.h"
 #include "engine.h"
 #include "pipeline.h"
 
 /* What the stage reads of a worker for each packet, once a burst. */
 struct flow_scope {
 	const struct gw_flow_bucket *bucket;
-	const struct gw_service *service;
 	const struct gw_backend *backend;
-	const struct gw_live_hop *live;
-	uint32_t backend_count;
+	const struct gw_departure *departure;
 	uint32_t fresh; /* of a word that needs no more than a look: its state and its stamp */
 	uint16_t count;
 	const uint8_t *tracked; /* [count], places of the burst */
@@ -34,7 +33,7 @@ struct flow_stale {
 
 /*
  * First look at each flow's first bucket, which the stage before has fetched: at the word with its
- * tag, or at just one. It fetches ahead the record of the backend that the word names.
+ * tag, or at just one. It fetches ahead how packets leave to the backend that the word names.
  */
 static void look(const struct flow_scope *scope, struct gw_burst *burst, struct flow_stale *stale)
 {
@@ -50,7 +49,7 @@ static void look(const struct flow_scope *scope, struct gw_burst *burst, struct 
 		uint64_t word = __atomic_load_n(&at->word[n], __ATOMIC_RELAXED);
 		uint64_t fresh = (uint64_t)place.tag << 32 | scope->fresh;
 
-		rte_prefetch0(&scope->backend[gw_flow_backend(word)]);
+		rte_prefetch0(&scope->departure[gw_flow_backend(word)]);
 		burst->flow_slot[i] = place.bucket * GW_FLOW_BUCKET_WORDS + n;
 		burst->flow_word[i] = word;
 		stale->place[left] = i;
@@ -103,7 +102,7 @@ static void look_again(
 }
 
 /* Whose backend may keep them are settled, the others are misses. */
-static void keep(const struct flow_scope *scope, struct gw_burst *burst)
+static void keep(struct gw_worker *worker, const struct flow_scope *scope, struct gw_burst *burst)
 {
 	const uint8_t *tracked = scope->tracked;
 	uint16_t count = scope->count, misses = burst->miss_count;
@@ -111,20 +110,19 @@ static void keep(const struct flow_scope *scope, struct gw_burst *burst)
 	for (uint16_t k = 0; k < count; k++) {
 		uint8_t i = tracked[k];
 		struct gw_result *result = &burst->result[i];
-		uint32_t pool = scope->service[result->service].pool;
 		uint32_t id = gw_flow_backend(burst->flow_word[i]);
-		const struct gw_backend *backend = &scope->backend[id];
+		const struct gw_departure *departure = gw_departure_of(worker, id);
 
 		if (unlikely(burst->flow_slot[i] == GW_FLOW_NOWHERE) ||
-			unlikely(id >= scope->backend_count) ||
-			unlikely(!gw_backend_keeps_flow(
-				backend, pool, result->event == GW_FLOW_SYN))) {
+			unlikely(!gw_departure_keeps(
+				departure, burst->service_word[i], result->event == GW_FLOW_SYN))) {
 			burst->miss[misses++] = i;
 			continue;
 		}
 		result->backend = id;
 		result->flow = GW_TRACE_HIT;
-		rte_prefetch0(&scope->live[backend->next_hop]);
+		if (departure->kind >= GW_DEPART_IPIP6)
+			rte_prefetch0(&scope->backend[id]);
 	}
 	burst->miss_count = misses;
 }
@@ -163,10 +161,8 @@ void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst)
 		.tracked = burst->live,
 		.count = burst->live_count,
 		.bucket = worker->engine->flows.bucket,
-		.service = view->service,
 		.backend = view->backend,
-		.live = worker->engine->hops.live,
-		.backend_count = view->backend_count,
+		.departure = worker->departure,
 		.fresh = (uint32_t)gw_flow_word(0, 0, GW_FLOW_ESTABLISHED, worker->now),
 	};
 	struct flow_stale stale;
@@ -179,6 +175,6 @@ void gw_stage_flow(struct gw_worker *worker, struct gw_burst *burst)
 	}
 	look(&scope, burst, &stale);
 	look_again(worker, burst, &stale);
-	keep(&scope, burst);
+	keep(worker, &scope, burst);
 	touch(worker, burst, &stale);
 }

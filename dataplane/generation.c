@@ -259,13 +259,23 @@ static bool find_untracked(const struct gw_view *view)
 	return false;
 }
 
-/* Do addresses and ports lead where they led in `previous`? That alone: not how, nor what for. */
+/* Do addresses and ports lead where they led in `previous`, and to the same pools? */
 static bool same_services(const struct gw_view *view, const struct gw_view *previous)
 {
 	return previous && previous->vip_count == view->vip_count &&
 	       previous->span_count == view->span_count &&
+	       previous->service_count == view->service_count &&
 	       memcmp(previous->vip, view->vip, view->vip_count * sizeof(*view->vip)) == 0 &&
-	       memcmp(previous->span, view->span, view->span_count * sizeof(*view->span)) == 0;
+	       memcmp(previous->span, view->span, view->span_count * sizeof(*view->span)) == 0 &&
+	       memcmp(previous->service, view->service,
+		       view->service_count * sizeof(*view->service)) == 0;
+}
+
+static bool same_backends(const struct gw_view *view, const struct gw_view *previous)
+{
+	return previous && previous->backend_count == view->backend_count &&
+	       memcmp(previous->backend, view->backend,
+		       view->backend_count * sizeof(*view->backend)) == 0;
 }
 
 static struct gw_view *view_build(const struct gw_snapshot_header *image,
@@ -312,6 +322,8 @@ static struct gw_view *view_build(const struct gw_snapshot_header *image,
 		same_services(view, previous) ? previous->services_version : view->version;
 	fill_endpoints(&arrays, image);
 	copy_backends(arrays.backend, image, generation);
+	view->backends_version =
+		same_backends(view, previous) ? previous->backends_version : view->version;
 	if (fill_pools(&arrays, image, previous, socket) ||
 		gw_vip_index_build(view, socket, serial++)) {
 		view_free(view);

@@ -46,7 +46,9 @@ struct gw_view_endpoint {
  * of a live hop. */
 struct gw_view {
 	uint64_t version;
-	uint64_t services_version; /* since which addresses and ports lead to the same services */
+	uint64_t services_version; /* since which addresses and ports lead to the same, unchanged
+				      services */
+	uint64_t backends_version; /* since which backends and their next hops are the same */
 	uint64_t hash_seed;
 	struct gw_flow_timeouts timeouts;
 	uint64_t fragment_ns;	     /* how long a first fragment's decision lasts */

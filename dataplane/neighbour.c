@@ -84,7 +84,7 @@ static void store(
 		return;
 	entry->owner = WRITTEN;
 	if (mtu)
-		__atomic_store_n(&hops->live[index].mtu, mtu, __ATOMIC_RELAXED);
+		gw_next_hop_store_mtu(hops, index, mtu);
 	gw_next_hop_store(hops, index, &link);
 	gw_path_table_drop(neighbours->paths, before);
 	neighbours->record[index] = record + 1;

@@ -83,8 +83,8 @@ uint32_t gw_next_hop_take(struct gw_next_hops *hops, const struct gw_next_hop *h
 			.flags = hint->flags,
 			.chain = *bucket};
 		*bucket = index;
-		hops->live[index].mtu = hint->mtu;
-		__atomic_store_n(&hops->live[index].path_mtu, 0, __ATOMIC_RELAXED);
+		gw_next_hop_store_mtu(hops, index, hint->mtu);
+		gw_next_hop_learn(hops, index, 0);
 		gw_next_hop_store(hops, index, &hint->link);
 		__atomic_add_fetch(&hops->version, 1, __ATOMIC_RELEASE);
 	}
@@ -116,7 +116,31 @@ void gw_next_hop_drop(struct gw_next_hops *hops, uint32_t index)
 	pthread_mutex_unlock(&hops->lock);
 }
 
+/* Behind the change itself, so that who sees this sees that. */
+static void changed(struct gw_next_hops *hops)
+{
+	__atomic_add_fetch(&hops->changes, 1, __ATOMIC_RELEASE);
+}
+
 void gw_next_hop_store(struct gw_next_hops *hops, uint32_t index, const struct gw_link *link)
 {
+	if (memcmp(&hops->live[index].link, link, sizeof(*link)) == 0)
+		return;
 	gw_link_store(&hops->live[index].link, link);
+	changed(hops);
+}
+
+void gw_next_hop_store_mtu(struct gw_next_hops *hops, uint32_t index, uint32_t mtu)
+{
+	if (__atomic_exchange_n(&hops->live[index].mtu, mtu, __ATOMIC_RELAXED) != mtu)
+		changed(hops);
+}
+
+void gw_next_hop_learn(struct gw_next_hops *hops, uint32_t index, uint64_t word)
+{
+	uint64_t old = __atomic_exchange_n(&hops->live[index].path_mtu, word, __ATOMIC_RELAXED);
+
+	/* Whether there is one is all that workers keep for longer than a packet. */
+	if (!old != !word)
+		changed(hops);
 }

@@ -56,6 +56,9 @@ struct gw_next_hops {
 	uint32_t end;		    /* entries 1 … end-1 have been used; under lock */
 	uint32_t free;		    /* first free entry; under lock */
 	uint64_t version;	    /* rises with each change of the set; atomic */
+
+	/* Rises behind each change of what a live hop says; atomic. Workers read it each burst. */
+	uint32_t changes __attribute__((aligned(GW_CACHE_LINE)));
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -81,3 +84,12 @@ void gw_next_hop_drop(struct gw_next_hops *hops, uint32_t index);
  * the caller holds `lock`.
  */
 void gw_next_hop_store(struct gw_next_hops *hops, uint32_t index, const struct gw_link *link);
+
+/* Writes the MTU of the link or route; 0: not known. As gw_next_hop_store. */
+void gw_next_hop_store_mtu(struct gw_next_hops *hops, uint32_t index, uint32_t mtu);
+
+/*
+ * Notes what a report told of the way (abi/path_mtu.h). Any worker, without the lock: `word` takes
+ * the place of what was there.
+ */
+void gw_next_hop_learn(struct gw_next_hops *hops, uint32_t index, uint64_t word);

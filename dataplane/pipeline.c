@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline.h"
 
+#include "departure.h"
 #include "engine.h"
 #include "fragment.h"
 #include "service_seen.h"
+#include "service_traffic.h"
 
 #include <rte_ether.h>
 #include <rte_prefetch.h>
@@ -105,12 +107,6 @@ static void hand_to_host(struct gw_worker *worker, struct rte_mbuf *mbuf, uint16
 	gw_count(&counters->drops[reason], 1);
 }
 
-static __rte_always_inline void count_traffic(struct gw_traffic *traffic, uint32_t bytes)
-{
-	gw_count(&traffic->packets, 1);
-	gw_count(&traffic->bytes, bytes);
-}
-
 /* All that does not leave as one frame to a backend. */
 static __rte_noinline void finish_other(
 	struct gw_worker *worker, struct gw_burst *burst, uint16_t i)
@@ -148,18 +144,22 @@ static __rte_noinline void finish_other(
 /* Of all packets that leave to a backend, and the flows that they began. */
 static void count_burst(struct gw_worker *worker, const struct gw_burst *burst)
 {
-	struct gw_traffic *backends = worker->backend_traffic, *services = worker->service_traffic;
+	struct gw_departure *backends = worker->departure;
+	uint64_t *services = worker->service_brief;
 	uint16_t count = burst->count;
 	uint64_t sent = 0;
 
 	for (uint16_t i = 0; i < count; i++) {
 		const struct gw_result *result = &burst->result[i];
+		uint32_t bytes;
 
 		if (unlikely(result->verdict != GW_VERDICT_TX))
 			continue;
 		sent++;
-		count_traffic(&backends[result->backend], burst->packet[i].l3_length);
-		count_traffic(&services[result->service], burst->packet[i].l3_length);
+		bytes = burst->packet[i].l3_length;
+		gw_count(&backends[result->backend].packets, 1);
+		gw_count(&backends[result->backend].bytes, bytes);
+		gw_service_count(worker, services, result->service, bytes);
 	}
 	gw_count(&worker->stats.counters.tx, sent);
 	for (uint16_t k = 0; k < burst->miss_count; k++) {
@@ -167,7 +167,7 @@ static void count_burst(struct gw_worker *worker, const struct gw_burst *burst)
 
 		if (result->verdict == GW_VERDICT_TX && result->flow == GW_TRACE_NEW) {
 			gw_count(&backends[result->backend].flows_new, 1);
-			gw_count(&services[result->service].flows_new, 1);
+			gw_count(&worker->service_traffic[result->service].flows_new, 1);
 		}
 	}
 }
@@ -216,6 +216,8 @@ void gw_pipeline_enter(struct gw_worker *worker)
 	worker->view = view;
 	if (view && unlikely(worker->seen_version != view->version))
 		meet_view(worker, view);
+	if (view)
+		gw_departures_check(worker);
 }
 
 void gw_pipeline_run(

@@ -46,6 +46,7 @@
 #define GW_WORKERS_MAX 64
 #define GW_PIECES_MAX  512 /* of all packets of a burst that leave in several frames */
 
+struct gw_departure;
 struct gw_engine;
 struct gw_hold;
 struct gw_service_seen;
@@ -81,6 +82,7 @@ struct gw_burst {
 	uint8_t rare[GW_BURST_MAX]; /* ICMP, fragments of all kinds: for the rare stage, in order */
 	struct rte_mbuf *mbuf[GW_BURST_MAX];
 	const struct gw_vip *vip[GW_BURST_MAX];
+	uint32_t service_word[GW_BURST_MAX]; /* of those that live: gw_service_word */
 	struct gw_flow_place place[GW_BURST_MAX];
 	uint32_t flow_slot[GW_BURST_MAX]; /* where a tracked flow stands that has to move, … */
 	uint64_t flow_word[GW_BURST_MAX]; /* … and as what; else GW_FLOW_NOWHERE */
@@ -116,8 +118,9 @@ struct gw_worker {
 	struct gw_engine *engine;
 	struct rte_ring *to_host;	    /* frames for the host's stack; NULL: none takes them */
 	struct rte_ring *from_host;	    /* the host's frames, mbuf->port is the egress index */
-	struct gw_traffic *backend_traffic; /* [GW_MAX_BACKENDS], the worker writes its contents */
-	struct gw_traffic *service_traffic; /* [GW_MAX_SERVICES], same */
+	struct gw_departure *departure;	    /* [GW_MAX_BACKENDS], the worker writes its contents */
+	struct gw_traffic *service_traffic; /* [GW_MAX_SERVICES], same; service_traffic.h */
+	uint64_t *service_brief;	    /* [GW_MAX_SERVICES], same */
 	struct gw_hold *hold;		    /* later fragments before their first; fragment.h */
 	uint32_t index;			    /* also its queue on every port and its RCU id */
 	uint32_t cpu;
@@ -150,12 +153,16 @@ struct gw_worker {
 	uint32_t service_seen_mask;
 	uint32_t service_seen_epoch;
 	bool service_seen_many;		     /* more than the first cache holds: fetched ahead */
+	uint32_t departure_epoch;	     /* departure.h; lines of another are void */
+	uint32_t departure_changes;	     /* of next hops, that this epoch knows */
+	uint64_t departure_version;	     /* the view's backends_version that it knows */
 	struct gw_flow_secrets flow_secrets; /* of the engine's flow table */
 	struct gw_key_seed table_seed;	     /* of the view */
 	struct gw_vip_seen vip_seen[1 << GW_VIP_SEEN_BITS];
 
 	/* Written by the worker, read by main at any time. */
 	struct gw_worker_stats stats __rte_cache_aligned;
+	uint32_t service_settles; /* (atomic) service_traffic.h */
 };
 
 /*

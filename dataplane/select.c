@@ -5,6 +5,7 @@
  * of a service that tracks no flows goes by the same slot, and is forgotten.
  */
 #include "abi/flow_sample.h"
+#include "departure.h"
 #include "engine.h"
 #include "pipeline.h"
 
@@ -135,7 +136,7 @@ static bool choose_untracked(struct gw_worker *worker, struct gw_burst *burst)
 
 		result->backend = pool->member[pool->slot[result->slot]];
 		result->flow = GW_TRACE_TABLE_ONLY;
-		rte_prefetch0(&view->backend[result->backend]);
+		rte_prefetch0(&worker->departure[result->backend]);
 	}
 	return chosen == burst->untracked;
 }

@@ -201,7 +201,9 @@ void gw_stage_service(struct gw_worker *worker, struct gw_burst *burst)
 				gw_result_drop(result, GW_DROP_NO_SERVICE);
 			continue;
 		}
-		gw_service_seen_put(worker, &packet->key, result->service);
+		burst->service_word[i] =
+			gw_service_word(&view->service[result->service], result->service);
+		gw_service_seen_put(worker, &packet->key, burst->service_word[i]);
 		place_flow(worker, burst, i);
 		burst->live[kept++] = i;
 	}

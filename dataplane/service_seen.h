@@ -22,6 +22,9 @@
 #include "pipeline.h"
 
 #include <string.h>
+#ifdef __SSE4_1__
+#	include <smmintrin.h>
+#endif
 
 #define GW_SERVICE_SEEN_WAYS   5
 #define GW_SERVICE_SEEN_PLACES 3
@@ -31,10 +34,36 @@
 
 struct gw_service_seen {
 	uint64_t name[GW_SERVICE_SEEN_WAYS]; /* 0: none, from here on */
-	uint32_t service[GW_SERVICE_SEEN_WAYS];
-	uint32_t epoch; /* of the worker's; 0: never used */
+	uint32_t word[GW_SERVICE_SEEN_WAYS]; /* gw_service_word */
+	uint32_t epoch;			     /* of the worker's; 0: never used */
 };
 _Static_assert(sizeof(struct gw_service_seen) == GW_CACHE_LINE, "a bucket is one cache line");
+
+/*
+ * What the packet path needs of a service, so that its record need not be read: its index, its
+ * pool and its way with flows.
+ */
+#define GW_SERVICE_WORD_UNTRACKED 0x10000u
+#define GW_SERVICE_WORD_5TUPLE	  0x20000u
+#define GW_SERVICE_WORD_POOL	  20 /* the pool's id begins at this bit */
+_Static_assert(GW_MAX_SERVICES <= 1 << 16 && GW_MAX_POOLS <= 1 << (32 - GW_SERVICE_WORD_POOL),
+	"an index and a pool fit");
+
+static inline uint32_t gw_service_word(const struct gw_service *service, uint32_t index)
+{
+	uint32_t word = index | service->pool << GW_SERVICE_WORD_POOL;
+
+	if (service->flags & GW_SERVICE_UNTRACKED)
+		word |= GW_SERVICE_WORD_UNTRACKED;
+	if (service->affinity == GW_AFFINITY_5TUPLE)
+		word |= GW_SERVICE_WORD_5TUPLE;
+	return word;
+}
+
+static inline uint32_t gw_service_of_word(uint32_t word)
+{
+	return word & (GW_MAX_SERVICES - 1);
+}
 
 /* What a packet's service is remembered by: of a key of that family; the flow table's secrets. Only
  * where keys are words (GW_KEY_IN_WORDS).
@@ -52,28 +81,53 @@ static __rte_always_inline uint64_t gw_service_name(
 	return name;
 }
 
+/*
+ * Its three buckets. Services mostly have neighbouring addresses or ports, of which one
+ * multiplication makes a lattice: even, or every third one in a full bucket, as it happens. The
+ * shifts around it leave what chance would, one in fifty.
+ */
 static __rte_always_inline uint32_t gw_service_seen_place(
 	uint64_t name, uint32_t place, uint32_t mask)
 {
-	return (uint32_t)(name * 0x9e3779b97f4a7c15 >> (48 - 16 * place)) & mask;
+	uint64_t mixed = (name ^ name >> 29) * 0x9e3779b97f4a7c15;
+
+	return (uint32_t)((mixed ^ mixed >> 32) >> (16 + 16 * place)) & mask;
 }
 
-/* The service of this name in a bucket, or GW_NONE. */
+/* Which of a bucket's names it is, and 4 if it is none of the first four. */
+static __rte_always_inline uint32_t gw_service_seen_way(
+	const struct gw_service_seen *bucket, uint64_t name)
+{
+#ifdef __SSE4_1__
+	const __m128i *at = (const void *)bucket->name;
+	__m128i wanted = _mm_set1_epi64x((long long)name);
+	__m128i first = _mm_cmpeq_epi64(at[0], wanted), second = _mm_cmpeq_epi64(at[1], wanted);
+	int truths = _mm_movemask_ps(_mm_shuffle_ps(
+		_mm_castsi128_ps(first), _mm_castsi128_ps(second), _MM_SHUFFLE(2, 0, 2, 0)));
+
+	return (uint32_t)__builtin_ctz((uint32_t)truths | 1u << 4);
+#else
+	uint32_t way = 4;
+
+#	pragma GCC unroll 4
+	for (uint32_t n = 0; n < 4; n++)
+		way = bucket->name[n] == name ? n : way;
+	return way;
+#endif
+}
+
+/* The word of this name's service in a bucket, or GW_NONE. */
 static __rte_always_inline uint32_t gw_service_seen_in(
 	const struct gw_service_seen *bucket, uint32_t epoch, uint64_t name)
 {
-	uint32_t found = GW_NONE;
+	uint32_t way = gw_service_seen_way(bucket, name);
 
-#pragma GCC unroll 5
-	for (int n = 0; n < GW_SERVICE_SEEN_WAYS; n++) {
-		uint32_t service = bucket->service[n];
-
-		found = bucket->name[n] == name ? service : found;
-	}
-	return likely(bucket->epoch == epoch) ? found : GW_NONE;
+	if (unlikely(bucket->name[way] != name) || unlikely(bucket->epoch != epoch))
+		return GW_NONE;
+	return bucket->word[way];
 }
 
-/* The service, or GW_NONE when the worker has not met it. */
+/* The service's word, or GW_NONE when the worker has not met it. */
 static inline uint32_t gw_service_seen_find(
 	const struct gw_service_seen *memory, uint32_t mask, uint32_t epoch, uint64_t name)
 {
@@ -92,7 +146,7 @@ static __rte_always_inline uint32_t gw_service_seen_find_first(
 	const struct gw_service_seen *bucket = &memory[gw_service_seen_place(name, 0, mask)];
 
 	if (likely(bucket->name[0] == name) && likely(bucket->epoch == epoch))
-		return bucket->service[0];
+		return bucket->word[0];
 	return gw_service_seen_find(memory, mask, epoch, name);
 }
 
@@ -116,7 +170,7 @@ static inline struct gw_service_seen *gw_service_seen_room(
 }
 
 static inline void gw_service_seen_put(
-	struct gw_worker *worker, const struct gw_flow_key *key, uint32_t service)
+	struct gw_worker *worker, const struct gw_flow_key *key, uint32_t service_word)
 {
 	struct gw_service_seen *bucket;
 	uint64_t name;
@@ -130,7 +184,7 @@ static inline void gw_service_seen_put(
 		gw_address_is_ipv4(&key->destination) ? GW_IPV4 : GW_IPV6, word);
 	bucket = gw_service_seen_room(worker, name, &way);
 	bucket->name[way] = name;
-	bucket->service[way] = service;
+	bucket->word[way] = service_word;
 }
 
 /*

@@ -2,7 +2,9 @@
 #include "stats.h"
 
 #include "abi/flow_sample.h"
+#include "departure.h"
 #include "engine.h"
+#include "service_traffic.h"
 
 #include <rte_ethdev.h>
 
@@ -130,9 +132,11 @@ static struct gw_traffic sum_backend(const struct gw_engine *engine, uint32_t id
 	struct gw_traffic sum = {};
 
 	for (uint16_t i = 0; i < engine->worker_count; i++) {
-		sum.packets += load(&engine->worker[i]->backend_traffic[id].packets);
-		sum.bytes += load(&engine->worker[i]->backend_traffic[id].bytes);
-		sum.flows_new += load(&engine->worker[i]->backend_traffic[id].flows_new);
+		const struct gw_departure *from = &engine->worker[i]->departure[id];
+
+		sum.packets += load(&from->packets);
+		sum.bytes += load(&from->bytes);
+		sum.flows_new += load(&from->flows_new);
 	}
 	return sum;
 }
@@ -142,9 +146,11 @@ static struct gw_traffic sum_service(const struct gw_engine *engine, uint32_t id
 	struct gw_traffic sum = {};
 
 	for (uint16_t i = 0; i < engine->worker_count; i++) {
-		sum.packets += load(&engine->worker[i]->service_traffic[id].packets);
-		sum.bytes += load(&engine->worker[i]->service_traffic[id].bytes);
-		sum.flows_new += load(&engine->worker[i]->service_traffic[id].flows_new);
+		struct gw_traffic one = gw_service_traffic_read(engine->worker[i], id);
+
+		sum.packets += one.packets;
+		sum.bytes += one.bytes;
+		sum.flows_new += one.flows_new;
 	}
 	return sum;
 }

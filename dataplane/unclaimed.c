@@ -88,7 +88,7 @@ static bool learn_report(
 	const struct gw_view *view = worker->view;
 	const struct gw_endpoint *endpoint = gw_view_endpoint(view, &report->destination);
 	const struct gw_backend *backend;
-	struct gw_live_hop *hop;
+	const struct gw_live_hop *hop;
 	uint64_t old, word;
 	uint32_t mtu;
 
@@ -102,7 +102,7 @@ static bool learn_report(
 	word = gw_path_mtu_learn(old, worker->now, report->mtu, mtu ? mtu : GW_DEFAULT_MTU, family);
 	if (!word)
 		return false;
-	__atomic_store_n(&hop->path_mtu, word, __ATOMIC_RELAXED);
+	gw_next_hop_learn(&worker->engine->hops, backend->next_hop, word);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 /* Fragments in the DPDK pipeline: the decisions' table, what is held, what is cut. */
 #include "abi/encap.h"
 #include "dataplane/fragment.h"
+#include "dataplane/service_traffic.h"
 #include "dp_harness.h"
 #include "suite.h"
 
@@ -259,7 +260,7 @@ static void held_fragments_are_a_gauge_until_their_first_comes(void)
 	CU_ASSERT_EQUAL(sum(engine).held, 0);
 	CU_ASSERT_EQUAL(sum(engine).tx, 4);
 	CU_ASSERT_EQUAL(sum(engine).rx, 4);
-	CU_ASSERT_EQUAL(engine->worker[0]->service_traffic[0].packets, 4);
+	CU_ASSERT_EQUAL(gw_service_traffic_read(engine->worker[0], 0).packets, 4);
 	CU_ASSERT_EQUAL(sent(engine, out), 4);
 	CU_ASSERT_EQUAL(out[0], 7u << 16 | GW_IPV4_MF);
 	CU_ASSERT_EQUAL(out[1], 7u << 16 | 8);

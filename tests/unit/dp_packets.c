@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whole packets through the real pipeline: what leaves, byte for byte, and what is counted. */
+#include "dataplane/departure.h"
 #include "dataplane/service.h"
+#include "dataplane/service_traffic.h"
 #include "dp_harness.h"
 #include "frames.h"
 #include "suite.h"
@@ -137,9 +139,9 @@ static void ipv4_leaves_in_ipv4(void)
 	/* DF clear: id is the inner one XOR the hash's low 16 bits. */
 	CU_ASSERT_EQUAL(get16(out + 18), 0x1234 ^ (result.hash & 0xffff));
 	CU_ASSERT_EQUAL(get16(out + 20), 0);
-	CU_ASSERT_EQUAL(engine->worker[0]->backend_traffic[0].packets, 1);
-	CU_ASSERT_EQUAL(engine->worker[0]->backend_traffic[0].bytes, 45);
-	CU_ASSERT_EQUAL(engine->worker[0]->service_traffic[0].bytes, 45);
+	CU_ASSERT_EQUAL(engine->worker[0]->departure[0].packets, 1);
+	CU_ASSERT_EQUAL(engine->worker[0]->departure[0].bytes, 45);
+	CU_ASSERT_EQUAL(gw_service_traffic_read(engine->worker[0], 0).bytes, 45);
 	CU_ASSERT_EQUAL(harness_counters(engine).tx, 1);
 	harness_stop(engine);
 }
@@ -499,10 +501,11 @@ static void what_exceeds_the_egress_mtu_is_answered(void)
 	engine->port[0].mtu = 64;
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_REPLY);
 	engine->port[0].mtu = 1500;
-	engine->hops.live[engine->generation->view[0]->backend[0].next_hop].mtu = 64;
+	gw_next_hop_store_mtu(&engine->hops, engine->generation->view[0]->backend[0].next_hop, 64);
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_REPLY);
 	/* A route that promises more than the port has does not count. */
-	engine->hops.live[engine->generation->view[0]->backend[0].next_hop].mtu = 9000;
+	gw_next_hop_store_mtu(
+		&engine->hops, engine->generation->view[0]->backend[0].next_hop, 9000);
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_TX);
 	engine->port[0].mtu = 64;
 	CU_ASSERT_EQUAL(run(engine, &frame, NULL, NULL).verdict, GW_VERDICT_REPLY);

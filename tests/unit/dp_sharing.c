@@ -5,6 +5,7 @@
  * (docs/performance.md, "Which lines workers share").
  */
 #include "abi/flow_sample.h"
+#include "dataplane/departure.h"
 #include "dataplane/fragment.h"
 #include "dp_harness.h"
 #include "frames.h"
@@ -92,8 +93,9 @@ static void watch_all(struct gw_engine *engine)
 	watch("samples", samples, sizeof(samples));
 	watch("RCU", engine->rcu, rte_rcu_qsbr_get_memsize(GW_RCU_READERS));
 	watch("the other worker", other, sizeof(*other));
-	watch("its backends", other->backend_traffic, 64 * sizeof(*other->backend_traffic));
+	watch("its backends", other->departure, 64 * sizeof(*other->departure));
 	watch("its services", other->service_traffic, 64 * sizeof(*other->service_traffic));
+	watch("its services' words", other->service_brief, 64 * sizeof(*other->service_brief));
 	watch("its held fragments", other->hold, sizeof(*other->hold));
 }
 
@@ -190,8 +192,9 @@ static void workers_begin_on_lines_of_their_own(void)
 
 		CU_ASSERT_EQUAL((uintptr_t)worker % GW_CACHE_LINE, 0);
 		CU_ASSERT_EQUAL((uintptr_t)&worker->stats % GW_CACHE_LINE, 0);
-		CU_ASSERT_EQUAL((uintptr_t)worker->backend_traffic % GW_CACHE_LINE, 0);
+		CU_ASSERT_EQUAL((uintptr_t)worker->departure % GW_CACHE_LINE, 0);
 		CU_ASSERT_EQUAL((uintptr_t)worker->service_traffic % GW_CACHE_LINE, 0);
+		CU_ASSERT_EQUAL((uintptr_t)worker->service_brief % GW_CACHE_LINE, 0);
 		CU_ASSERT_EQUAL((uintptr_t)worker->hold % GW_CACHE_LINE, 0);
 	}
 	CU_ASSERT_EQUAL((uintptr_t)engine->flows.bucket % GW_CACHE_LINE, 0);
