@@ -222,19 +222,11 @@ static inline uint16_t link_tail(uint64_t half)
 	return (uint16_t)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? half >> 48 : half);
 }
 
-/* What the headers of a kind are made of: for IPv4 a departure says it all. */
-static __rte_always_inline struct gw_backend straight_record(
-	const struct straight *one, uint8_t mode, uint8_t family)
+/* What the headers of a kind over IPv4 are made of: a departure says it all. */
+static __rte_always_inline struct gw_backend straight_record(const struct gw_departure *departure)
 {
-	const struct gw_departure *departure = one->departure;
-	struct gw_backend record = {
-		.encap = mode, .family = family, .gue_port = departure->gue_port};
+	struct gw_backend record = {.gue_port = departure->gue_port};
 
-	if (family == GW_IPV6) {
-		record.outer_source = one->backend->outer_source;
-		record.outer_destination = one->backend->outer_destination;
-		return record;
-	}
 	GW_WIRE_STORE(uint32_t, record.outer_source.bytes + 12, departure->source);
 	GW_WIRE_STORE(uint32_t, record.outer_destination.bytes + 12, departure->destination);
 	return record;
@@ -317,7 +309,7 @@ static __rte_always_inline uint32_t encap_straight(const struct encap_scope *sco
 {
 	const struct gw_packet *packet = one->packet;
 	const struct gw_departure *departure = one->departure;
-	const struct gw_backend record = straight_record(one, mode, family);
+	const struct gw_backend record = straight_record(departure);
 	struct rte_mbuf *mbuf = one->mbuf;
 	uint64_t first = departure->link[0], second = departure->link[1];
 	uint32_t size = packet->l3_length + overhead, headers = GW_ETH_HEADER + overhead;
@@ -329,7 +321,8 @@ static __rte_always_inline uint32_t encap_straight(const struct encap_scope *sco
 		unlikely(!gw_mbuf_is_plain(mbuf)) || unlikely(front < headers))
 		return 0;
 	frame = (uint8_t *)mbuf->buf_addr + front - headers;
-	write_outer(frame + GW_ETH_HEADER, &record, packet, one->hash, mode, family, overhead);
+	write_outer(frame + GW_ETH_HEADER, family == GW_IPV4 ? &record : one->backend, packet,
+		one->hash, mode, family, overhead);
 	write_ethernet(frame, first, second, gw_encap_ethertype(family));
 	write_mbuf(mbuf, front - headers, size + GW_ETH_HEADER);
 	write_verdict(one->result, port);
