@@ -197,20 +197,6 @@ GW_INLINE bool lb_fast_fits(const struct gw_xdp_config *config, const struct gw_
 		       packet->l3_length + head->overhead <= GW_PATH_MTU_MIN_IPV4);
 }
 
-/* Is control there? *ns is the clock that stamps are of. */
-GW_INLINE bool lb_fast_clock(const struct gw_xdp_config *config, uint64_t *ns)
-{
-	*ns = config->clock_offset_ns;
-	if (!(config->flags & GW_XDP_CLOCK_STOPPED)) {
-		uint64_t now = lb_monotonic_ns();
-
-		if ((int64_t)(now - config->heartbeat_ns) > (int64_t)GW_XDP_HEARTBEAT_STALE_NS)
-			return false;
-		*ns += now;
-	}
-	return true;
-}
-
 /* The frame is the ingress port's, and all of its packet is in this one buffer. */
 GW_INLINE bool lb_fast_ours(const struct xdp_md *ctx, const struct gw_xdp_config *config,
 	uint64_t macs, const struct gw_packet *packet)
@@ -385,9 +371,8 @@ GW_INLINE int lb_fast_untracked(struct xdp_md *ctx, const struct gw_xdp_config *
 	struct gw_choice choice = {.slot = GW_NONE};
 	const struct gw_backend *backend;
 	union lb_head head;
-	uint64_t ns;
 
-	if (!lb_fast_ours(ctx, config, macs, packet) || !lb_fast_clock(config, &ns))
+	if (!lb_fast_ours(ctx, config, macs, packet) || lb_heartbeat_stale(config))
 		return LB_SLOW;
 	backend = lb_fast_by_table(config, answer->pool, hash, &choice, &head);
 	if (!backend || !lb_fast_fits(config, packet, &head.entry))
@@ -410,7 +395,7 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 	struct gw_flow_place place;
 	struct lb_answer answer;
 	const void *claim;
-	uint64_t macs, ns, hash = 0; /* 0: not computed, as good as always */
+	uint64_t macs, hash = 0; /* 0: not computed, as good as always */
 	union lb_head head;
 
 	if (!config || !counters || !lb_common_parse(frame, end, family, &packet, &macs))
@@ -429,9 +414,9 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 	if (!bucket)
 		return LB_SLOW;
 	(void)*(volatile uint64_t *)bucket->word;
-	if (!lb_fast_ours(ctx, config, macs, &packet) || !lb_fast_clock(config, &ns))
+	if (!lb_fast_ours(ctx, config, macs, &packet) || lb_heartbeat_stale(config))
 		return LB_SLOW;
-	second = lb_seconds_of(ns);
+	second = lb_seconds_seen(config); /* the heartbeat had it looked at */
 	if (gw_tracing || answer.hashed || !packet.dont_fragment)
 		hash = lb_fast_hash_of(ctx, family, config, &answer);
 	backend = lb_fast_tracked(

@@ -193,50 +193,52 @@ GW_INLINE struct lb_outbound *lb_outbound(void)
 #define LB_SECOND_NS 1000000000ull
 
 /*
- * CLOCK_MONOTONIC in nanoseconds, a tick coarse. It moves with the kernel's ticks, whose number is
- * read without a call, so the clock itself is asked but once a tick. CPUs that write both numbers
- * at a time may leave one tick's number with another's time: a tick's error, for a tick.
+ * CLOCK_MONOTONIC, a tick coarse. It moves with the kernel's ticks, whose number is read without a
+ * call, so the clock itself is asked, and divided, but once a tick. Before a reader sees a tick's
+ * number its time is there; it may be the next one's already.
  */
-volatile uint64_t lb_tick, lb_tick_ns;
+struct lb_clock {
+	uint64_t tick;
+	uint64_t ns;
+	uint64_t second;
+};
 
-GW_INLINE uint64_t lb_monotonic_ns(void)
+static volatile struct lb_clock lb_clock;
+
+GW_INLINE void lb_clock_look(void)
 {
-	uint64_t tick = bpf_jiffies64();
+	uint64_t tick = bpf_jiffies64(), ns;
 
-	if (lb_tick != tick) {
-		lb_tick_ns = bpf_ktime_get_coarse_ns();
-		lb_tick = tick;
-	}
-	return lb_tick_ns;
+	if (lb_clock.tick == tick)
+		return;
+	ns = bpf_ktime_get_coarse_ns();
+	lb_clock.ns = ns;
+	lb_clock.second = ns / LB_SECOND_NS;
+	lb_clock.tick = tick;
 }
 
-/* The time that stamps are of; the replay's clock if it is stopped. */
+/* The time in nanoseconds; or the replay's clock. */
 GW_INLINE uint64_t lb_now_ns(const struct gw_xdp_config *config)
 {
-	uint64_t ns = config->clock_offset_ns;
-
-	if (!(config->flags & GW_XDP_CLOCK_STOPPED))
-		ns += lb_monotonic_ns();
-	return ns;
+	if (config->flags & GW_XDP_CLOCK_STOPPED)
+		return config->stopped_ns;
+	lb_clock_look();
+	return lb_clock.ns;
 }
 
-/* The second that was the clock's when it was last looked at: a division a second, not a packet. */
-volatile uint64_t lb_last_second;
-
-GW_INLINE uint32_t lb_seconds_of(uint64_t ns)
+/* The second that stamps are of, as of the last look. */
+GW_INLINE uint32_t lb_seconds_seen(const struct gw_xdp_config *config)
 {
-	uint64_t second = lb_last_second;
-
-	if (ns - second * LB_SECOND_NS >= LB_SECOND_NS) {
-		second = ns / LB_SECOND_NS;
-		lb_last_second = second;
-	}
-	return (uint32_t)second;
+	if (config->flags & GW_XDP_CLOCK_STOPPED)
+		return (uint32_t)(config->stopped_ns / LB_SECOND_NS);
+	return (uint32_t)lb_clock.second;
 }
 
 GW_INLINE uint32_t lb_seconds(const struct gw_xdp_config *config)
 {
-	return lb_seconds_of(lb_now_ns(config));
+	if (!(config->flags & GW_XDP_CLOCK_STOPPED))
+		lb_clock_look();
+	return lb_seconds_seen(config);
 }
 
 GW_INLINE struct gw_xdp_config *lb_config(void)

@@ -73,12 +73,9 @@ GW_INLINE bool lb_way_from_fib(
 
 GW_INLINE bool lb_heartbeat_stale(const struct gw_xdp_config *config)
 {
-	int64_t silence;
-
-	if (config->flags & GW_XDP_CLOCK_STOPPED)
-		return false;
-	silence = (int64_t)(bpf_ktime_get_coarse_ns() - config->heartbeat_ns);
-	return silence > (int64_t)GW_XDP_HEARTBEAT_STALE_NS;
+	return !(config->flags & GW_XDP_CLOCK_STOPPED) &&
+	       (int64_t)(lb_now_ns(config) - config->heartbeat_ns) >
+		       (int64_t)GW_XDP_HEARTBEAT_STALE_NS;
 }
 
 /* One of several ways, by the flow's hash. */

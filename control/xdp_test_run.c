@@ -57,7 +57,7 @@ int gw_xdp_test_run_frame(struct gw_xdp_test_run *run, uint64_t now_ns, const vo
 		.data_out = out, .data_size_out = (uint32_t)*out_length, .ctx_in = &context,
 		.ctx_size_in = sizeof(context));
 
-	run->object.config->clock_offset_ns = (int64_t)now_ns;
+	run->object.config->stopped_ns = now_ns;
 	if (bpf_prog_test_run_opts(run->object.program, &options))
 		return -errno;
 	*out_length = options.data_size_out;

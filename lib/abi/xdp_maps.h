@@ -83,7 +83,7 @@ struct gw_vip_key {
 };
 
 #define GW_XDP_HAVE_TRIE     0x1u /* some service address is a prefix: look there after a miss */
-#define GW_XDP_CLOCK_STOPPED 0x2u /* time is clock_offset_ns itself, the heartbeat always fresh */
+#define GW_XDP_CLOCK_STOPPED 0x2u /* time is stopped_ns, the heartbeat always fresh */
 #define GW_XDP_WITHDRAWN     0x4u /* the node attracts no traffic: no ARP or neighbour answers */
 #define GW_XDP_ANY_MAC	     0x8u /* frames to any destination MAC are taken (replay) */
 
@@ -91,9 +91,9 @@ struct gw_xdp_config {
 	uint32_t abi_version;
 	uint32_t flags;
 	uint64_t hash_seed;
-	uint64_t flow_seed;	 /* random, drawn once when the maps are made */
-	uint64_t heartbeat_ns;	 /* CLOCK_MONOTONIC; written by control each second */
-	int64_t clock_offset_ns; /* added to every time read; replay's clock */
+	uint64_t flow_seed;    /* random, drawn once when the maps are made */
+	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC; written by control each second */
+	uint64_t stopped_ns;   /* the replay's clock, with GW_XDP_CLOCK_STOPPED */
 	uint64_t snapshot_version;
 	struct gw_flow_timeouts timeouts;
 	uint32_t bucket_count; /* of gw_flows */

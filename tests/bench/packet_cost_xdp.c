@@ -34,7 +34,7 @@ static void start(struct gw_xdp_test_run *run, const struct cost_case *cost)
 		give_up("the program is not loaded");
 	config = run->object.config;
 	config->flow_seed = 1;
-	config->clock_offset_ns = 1000000000000;
+	config->stopped_ns = 1000000000000;
 	memcpy(config->port_mac[0], (const uint8_t[]){2, 0, 0, 0, 0, 2}, 6);
 	if (gw_xdp_test_run_publish(run, build->snapshot, why))
 		give_up(why);
@@ -68,8 +68,8 @@ static void compare(
 
 	bpf_count_frame(count, frame, length, LOOPBACK, &sum);
 	out = bpf_count_output(count, &counted);
-	if (gw_xdp_test_run_frame(run, (uint64_t)run->object.config->clock_offset_ns, frame, length,
-		    kernel, &kernel_length) != XDP_TX ||
+	if (gw_xdp_test_run_frame(run, run->object.config->stopped_ns, frame, length, kernel,
+		    &kernel_length) != XDP_TX ||
 		counted != kernel_length || memcmp(out, kernel, counted))
 		give_up("the kernel makes another frame than the counted run");
 }
