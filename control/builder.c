@@ -198,16 +198,13 @@ char *gw_digest_format(const struct gw_digest *digest, char text[static 33])
 	return text;
 }
 
-bool gw_link_hint_fixed(
-	void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu)
+void gw_link_hint_fixed(void *owner, struct gw_next_hop *hop)
 {
-	*link = (struct gw_link){
+	hop->link = (struct gw_link){
 		.destination_mac = {0x02, 0, 0, 0, 0, 0x01},
 		.source_mac = {0x02, 0, 0, 0, 0, 0x02},
 		.flags = GW_LINK_RESOLVED,
 	};
-	*mtu = 0;
-	return true;
 }
 
 /* Takes down the backends that `name` means, "NAME" in any pool or "POOL/NAME"; how many. */

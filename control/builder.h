@@ -93,11 +93,10 @@ struct gw_build {
 };
 
 /*
- * A first answer for a backend's link: fills link, source MAC and port, and the link's MTU (0: not
- * known), and returns true; false: unresolved, the datapath finds out.
+ * A first answer for a next hop, whose address and flags are there: writes its link, and its MTU
+ * where that is known. Left alone it is unresolved, and the datapath finds out.
  */
-typedef bool gw_link_hint(
-	void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu);
+typedef void gw_link_hint(void *owner, struct gw_next_hop *hop);
 
 struct gw_build_input {
 	const struct gw_config *config;
@@ -139,8 +138,7 @@ char *gw_digest_format(const struct gw_digest *digest, char text[static 33]);
 
 /* guideway-replay's hint: every next hop has MAC 02:00:00:00:00:01, ours is 02:00:00:00:00:02,
  * port 0. */
-bool gw_link_hint_fixed(
-	void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu);
+void gw_link_hint_fixed(void *owner, struct gw_next_hop *hop);
 
 /*
  * What offline commands need in one call: ids from 1, backends as the file states them except those

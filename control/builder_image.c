@@ -68,14 +68,8 @@ static int next_hops_make(struct build_job *job)
 	for (size_t i = 0; i < count; i++)
 		if (!unique || hop_order(&hops[unique - 1], &hops[i]) != 0)
 			hops[unique++] = hops[i];
-	for (size_t i = 0; job->input->hint && i < unique; i++) {
-		uint16_t mtu = 0;
-
-		if (job->input->hint(
-			    job->input->hint_owner, hops[i].address.bytes, &hops[i].link, &mtu) &&
-			mtu)
-			hops[i].mtu = mtu;
-	}
+	for (size_t i = 0; job->input->hint && i < unique; i++)
+		job->input->hint(job->input->hint_owner, &hops[i]);
 	job->next_hops = hops;
 	job->next_hop_count = unique;
 	return 0;

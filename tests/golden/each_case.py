@@ -2,11 +2,13 @@
 """Every folder below cases/ is one case; a file a path, which run side by side, puts all through it, byte for byte."""
 
 import importlib.util
+import os
 import pathlib
 
 from replay import replay
 
 HERE = pathlib.Path(__file__).parent
+FULL = bool(os.environ.get("GUIDEWAY_CHECK_FULL"))  # one more load of the program for each case
 CASES = sorted(folder.name for folder in (HERE / "cases").iterdir() if (folder / "case.py").exists())
 
 
@@ -36,6 +38,8 @@ def run(path, name, tmp_path):
         tmp_path,
         down=getattr(case, "DOWN", ()),
         mtu=getattr(case, "MTU", None),
+        ways=getattr(case, "WAYS", None),
+        untraced=path == "xdp" and (hasattr(case, "WAYS") or FULL),
     )
     wanted_lines = allowed(case, "LINES", path)
     assert len(lines) == len(case.IN) == len(wanted_lines)

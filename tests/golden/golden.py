@@ -6,6 +6,7 @@ The words of a golden case. A case is a folder below cases/ with a case.py:
     OUT     frames that must leave, byte for byte, in order
     LINES   one dict a frame: the fields of guideway-replay's line that must be so
     DOWN    backends taken away (optional)     MTU   of the egress link (optional)
+    WAYS    of each tunnel's next hop (optional)
     OUT_XDP, LINES_XDP   only where packets.md allows the paths to differ
 
 and, if it needs one, a config.yaml. What must leave is written from the RFCs and packets.md by means of scapy, never

@@ -34,7 +34,7 @@ def read_capture(path):
     return [data for data, _ in RawPcapReader(str(path))]
 
 
-def replay(path, config, frames, folder, down=(), mtu=None):
+def replay(path, config, frames, folder, down=(), mtu=None, ways=None, untraced=False):
     """Returns (lines, frames out) or raises with what the program said."""
     source, sink = folder / f"{path}-in.pcap", folder / f"{path}-out.pcap"
     write_capture(source, frames)
@@ -43,6 +43,10 @@ def replay(path, config, frames, folder, down=(), mtu=None):
         command += ["--down", name]
     if mtu:
         command += ["--mtu", str(mtu)]
+    if ways:
+        command += ["--ways", str(ways)]
+    if untraced:
+        command += ["--untraced"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, f"{path}: exit {done.returncode}\n{done.stderr}"
     return [json.loads(line) for line in done.stdout.splitlines()], read_capture(sink)

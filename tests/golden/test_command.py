@@ -4,6 +4,7 @@
 import subprocess
 
 import pytest
+from golden import flow_hash
 from replay import ROOT, program, write_capture
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
@@ -59,3 +60,25 @@ def test_the_tracer_tells_each_stage(capture, path):
     assert told["backend"] == "four/b4, active"
     assert told["size"] == "40 + 20 bytes, the link takes 1500"
     assert told["verdict"] == "tx"
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--ways", "17"], "--ways is a number from 1 to 16, not 17"),
+        (["--ways", "0"], "--ways is a number from 1 to 16, not 0"),
+        (["--path", "dpdk", "--untraced"], "--untraced is for --path xdp"),
+    ],
+)
+def test_wrong_use_is_named(capture, words, told):
+    done = run(capture, *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_the_tracer_tells_the_way_of_many(capture):
+    command = [program(), "--path", "xdp", "--config", CONFIG, "--in", capture, "-v", "--ways", "16"]
+    told = dict(line.strip().split(None, 1) for line in subprocess.check_output(command, text=True).splitlines()[1:])
+    bucket = (flow_hash(Ether(FRAME)) >> 40) % 16
+    assert told["way"] == f"02:00:00:00:01:{bucket:02x}, by bucket {bucket} of the hash's 16"
+    assert f"to 02:00:00:00:01:{bucket:02x}, " in told["out"]

@@ -5,6 +5,7 @@
  */
 #include "base/log.h"
 #include "base/output.h"
+#include "base/paths.h"
 #include "control/config.h"
 #include "path.h"
 #include "session.h"
@@ -30,9 +31,11 @@ struct options {
 	size_t down_count;
 	bool json;
 	bool verbose;
+	bool untraced;
 };
 
 static uint16_t egress_mtu = 1500;
+static uint32_t way_count = 1;
 
 static const char help[] =
 	"usage: guideway-replay --path dpdk|xdp --config FILE --in FILE [--out FILE] [options]\n"
@@ -50,6 +53,11 @@ static const char help[] =
 	"  --host FILE     the frames that would go to the host's stack\n"
 	"  --down NAME     take this backend away (NAME or POOL/NAME); may be repeated\n"
 	"  --mtu N         MTU of the egress link, 1280 to 65535 (default 1500)\n"
+	"  --ways N        each tunnel's next hop has so many ways, 1 to 16 (default 1); the "
+	"flow's hash\n"
+	"                  chooses\n"
+	"  --untraced      xdp: each frame also through the program as the daemon loads it, which\n"
+	"                  writes no trace; fails where it does something else\n"
 	"  --json          one JSON line a packet\n"
 	"  -v, --verbose   stage by stage, why (to standard error with --json)\n"
 	"  -h, --help      print this\n"
@@ -65,6 +73,8 @@ enum {
 	OPTION_HOST,
 	OPTION_DOWN,
 	OPTION_MTU,
+	OPTION_WAYS,
+	OPTION_UNTRACED,
 	OPTION_JSON
 };
 
@@ -76,6 +86,8 @@ static const struct option longs[] = {
 	{"host", required_argument, NULL, OPTION_HOST},
 	{"down", required_argument, NULL, OPTION_DOWN},
 	{"mtu", required_argument, NULL, OPTION_MTU},
+	{"ways", required_argument, NULL, OPTION_WAYS},
+	{"untraced", no_argument, NULL, OPTION_UNTRACED},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"verbose", no_argument, NULL, 'v'},
 	{"version", no_argument, NULL, 'V'},
@@ -112,6 +124,17 @@ static int read_mtu(const char *text)
 	if (end == text || *end || value < MTU_MIN || value > MTU_MAX)
 		return wrong("--mtu is a number from 1280 to 65535, not ", text);
 	egress_mtu = (uint16_t)value;
+	return EXIT_DONE;
+}
+
+static int read_ways(const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (end == text || *end || value < 1 || value > GW_PATH_BUCKETS)
+		return wrong("--ways is a number from 1 to 16, not ", text);
+	way_count = (uint32_t)value;
 	return EXIT_DONE;
 }
 
@@ -153,6 +176,12 @@ static int read_option(struct options *options, int letter)
 	case OPTION_MTU:
 		status = read_mtu(optarg);
 		break;
+	case OPTION_WAYS:
+		status = read_ways(optarg);
+		break;
+	case OPTION_UNTRACED:
+		options->untraced = true;
+		break;
 	case OPTION_JSON:
 		options->json = true;
 		break;
@@ -185,15 +214,31 @@ static int read_options(struct options *options, int argc, char **argv)
 		return wrong("unexpected ", argv[optind]);
 	if (!options->path || !options->config || !options->in)
 		return wrong("--path, --config and --in are needed", "");
+	if (options->untraced && options->path != &path_xdp)
+		return wrong("--untraced is for --path xdp", "");
 	return -1;
 }
 
-/* As gw_link_hint_fixed, on a link of --mtu. */
-static bool hint(void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu)
+/* As gw_link_hint_fixed, on a link of --mtu. A backend on the link itself has but one way. */
+static void hint(void *owner, struct gw_next_hop *hop)
 {
-	gw_link_hint_fixed(owner, address, link, mtu);
-	*mtu = egress_mtu;
-	return true;
+	gw_link_hint_fixed(owner, hop);
+	hop->mtu = egress_mtu;
+	if (way_count > 1 && !(hop->flags & GW_HOP_ON_LINK))
+		hop->link = gw_link_to_record(REPLAY_WAYS_RECORD);
+}
+
+/* Bucket b is way b modulo --ways; way w, from 0, has MAC 02:00:00:00:01:w. */
+static struct gw_paths ways_make(void)
+{
+	struct gw_paths ways;
+
+	for (uint8_t bucket = 0; bucket < GW_PATH_BUCKETS; bucket++)
+		ways.link[bucket] = (struct gw_link){
+			.destination_mac = {2, 0, 0, 0, 1, (uint8_t)(bucket % way_count)},
+			.source_mac = REPLAY_OUR_MAC,
+			.flags = GW_LINK_RESOLVED};
+	return ways;
 }
 
 static int make_build(
@@ -211,12 +256,15 @@ static int make_build(
 
 static int replay(const struct options *options, const struct gw_config *config)
 {
+	const struct gw_paths ways = ways_make();
 	const struct session_options session = {.path = options->path,
 		.in = options->in,
 		.out = options->out,
 		.host = options->host,
 		.flows = config->dataplane.flows,
 		.mtu = egress_mtu,
+		.ways = &ways,
+		.untraced = options->untraced,
 		.json = options->json,
 		.verbose = options->verbose};
 	struct gw_build *build = NULL;

@@ -11,6 +11,7 @@
 #include "abi/xdp_maps.h"
 #include "control/builder.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,10 +52,20 @@ struct sink {
 	void *owner;
 };
 
+/* The record of the ways of next hops that have several. */
+#define REPLAY_WAYS_RECORD 1
+
+struct path_setup {
+	struct gw_snapshot *snapshot;
+	uint64_t flows;
+	const struct gw_paths *ways; /* what is in REPLAY_WAYS_RECORD */
+	bool untraced;		     /* xdp: the program that does not trace must do the same */
+};
+
 struct path {
 	const char *name;
 	/* Puts the snapshot in force. 0 or -errno after a message. */
-	int (*open)(struct gw_snapshot *snapshot, uint64_t flows, const struct sink *sink);
+	int (*open)(const struct path_setup *setup, const struct sink *sink);
 	/* One frame of GW_ETH_HEADER to REPLAY_IN_MAX bytes. 0 or -errno after a message. */
 	int (*run)(uint64_t index, const uint8_t *frame, size_t length, uint64_t now_ns);
 	/* All timers run out: who is held gets a verdict. */

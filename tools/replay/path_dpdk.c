@@ -126,10 +126,10 @@ static void note_released(void *owner, const struct gw_burst *burst)
 	}
 }
 
-static int open_dpdk(struct gw_snapshot *snapshot, uint64_t flows, const struct sink *wanted)
+static int open_dpdk(const struct path_setup *setup, const struct sink *wanted)
 {
 	static const uint32_t cpu = 0;
-	struct gw_engine_options options = {.flows = flows, .worker_count = 1, .cpus = &cpu};
+	struct gw_engine_options options = {.flows = setup->flows, .worker_count = 1, .cpus = &cpu};
 	int error = start_eal();
 
 	sink = *wanted;
@@ -142,11 +142,12 @@ static int open_dpdk(struct gw_snapshot *snapshot, uint64_t flows, const struct 
 		gw_log_error("the DPDK path does not start: %s", strerror(-error));
 		return error;
 	}
+	engine->hops.paths[REPLAY_WAYS_RECORD] = *setup->ways;
 	engine->pool = rte_pktmbuf_pool_create(
 		"replay", BUFFERS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	error = engine->pool ? open_port() : -ENOMEM;
 	if (!error)
-		error = load(snapshot);
+		error = load(setup->snapshot);
 	engine->worker[0]->hold->released = note_released;
 	return error;
 }

@@ -8,30 +8,50 @@
 #include <linux/bpf.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct gw_xdp_test_run test_run;
+static struct gw_xdp_test_run untraced;
+static uint8_t *untraced_out; /* NULL: nobody asked for it */
 static struct sink sink;
 static struct frame *out;
 
-static int open_xdp(struct gw_snapshot *snapshot, uint64_t flows, const struct sink *wanted)
+static int program_open(
+	struct gw_xdp_test_run *run, const struct path_setup *setup, uint64_t seed, bool tracing)
 {
 	char why[GW_XDP_WHY] = "";
+	int error = gw_xdp_test_run_open(run, setup->flows, tracing);
+
+	if (error)
+		return error;
+	memcpy(run->object.config->port_mac[0], (const uint8_t[])REPLAY_OUR_MAC, 6);
+	run->object.config->flags |= GW_XDP_ANY_MAC;
+	run->object.paths[REPLAY_WAYS_RECORD] = *setup->ways;
+	if (seed)
+		run->object.config->flow_seed = seed;
+	error = gw_xdp_test_run_publish(run, setup->snapshot, why);
+	if (error)
+		gw_log_error("the snapshot cannot be put in force: %s", why);
+	return error;
+}
+
+static int open_xdp(const struct path_setup *setup, const struct sink *wanted)
+{
 	int error;
 
 	sink = *wanted;
 	out = frames_alloc();
 	if (!out)
 		return -ENOMEM;
-	error = gw_xdp_test_run_open(&test_run, flows, true);
-	if (error)
+	error = program_open(&test_run, setup, 0, true);
+	if (error || !setup->untraced)
 		return error;
-	memcpy(test_run.object.config->port_mac[0], (const uint8_t[])REPLAY_OUR_MAC, 6);
-	test_run.object.config->flags |= GW_XDP_ANY_MAC;
-	error = gw_xdp_test_run_publish(&test_run, snapshot, why);
-	if (error)
-		gw_log_error("the snapshot cannot be put in force: %s", why);
-	return error;
+	untraced_out = malloc(REPLAY_FRAME_MAX);
+	if (!untraced_out)
+		return -ENOMEM;
+	/* With the same seed both forget the same flows when their tables are full. */
+	return program_open(&untraced, setup, test_run.object.config->flow_seed, false);
 }
 
 static int action_fits(int action, enum gw_verdict verdict)
@@ -45,6 +65,23 @@ static int action_fits(int action, enum gw_verdict verdict)
 	default:
 		return verdict == GW_VERDICT_DROP || verdict == GW_VERDICT_CONSUMED;
 	}
+}
+
+/* The program as production loads it, on the same frame: 0 when it does what the other did. */
+static int untraced_check(
+	const uint8_t *frame, size_t length, uint64_t now_ns, int action, size_t out_length)
+{
+	size_t untraced_length = REPLAY_FRAME_MAX;
+	int other = gw_xdp_test_run_frame(
+		&untraced, now_ns, frame, length, untraced_out, &untraced_length);
+
+	if (other == action && untraced_length == out_length &&
+		!memcmp(untraced_out, out[0].bytes, out_length))
+		return 0;
+	gw_log_error("without a trace the program does something else: XDP action %d and %zu "
+		     "bytes, not %d and %zu, or other bytes",
+		other, untraced_length, action, out_length);
+	return -EPROTO;
 }
 
 static int run_xdp(uint64_t index, const uint8_t *frame, size_t length, uint64_t now_ns)
@@ -78,6 +115,8 @@ static int run_xdp(uint64_t index, const uint8_t *frame, size_t length, uint64_t
 			(int)fate.verdict, action);
 		return -EPROTO;
 	}
+	if (untraced_out && untraced_check(frame, length, now_ns, action, out_length))
+		return -EPROTO;
 	out[0].length = out_length;
 	sink.decided(sink.owner, index, &fate);
 	return 0;
@@ -112,6 +151,10 @@ static int counters_xdp(struct gw_counters *counters)
 static void close_xdp(void)
 {
 	gw_xdp_test_run_close(&test_run);
+	if (untraced_out)
+		gw_xdp_test_run_close(&untraced);
+	free(untraced_out);
+	untraced_out = NULL;
 	frames_free(out);
 	out = NULL;
 }

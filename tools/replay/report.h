@@ -15,8 +15,9 @@ struct story {
 	uint64_t first_out; /* position of its first frame in --out */
 	uint64_t came_ns;
 	uint64_t ended_ns;
-	uint16_t mtu;		/* of the egress link */
-	struct gw_flow_key key; /* its flow … */
+	uint16_t mtu;		     /* of the egress link */
+	const struct gw_paths *ways; /* of next hops that have several */
+	struct gw_flow_key key;	     /* its flow … */
 	uint64_t flow_before; /* … and that flow's word before and after it, GW_FLOW_EMPTY: none */
 	uint64_t flow_after;
 };

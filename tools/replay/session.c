@@ -176,6 +176,7 @@ static int play_one(struct session *session)
 	entry->length = session->length;
 	entry->story.came_ns = session->now_ns;
 	entry->story.mtu = session->options->mtu;
+	entry->story.ways = session->options->ways;
 	if (session->length < GW_ETH_HEADER) {
 		decide_short(session);
 		return 0;
@@ -283,10 +284,14 @@ int session_run(const struct session_options *options, const struct gw_build *bu
 {
 	struct session session = {.options = options, .build = build};
 	const struct sink sink = {decided, &session};
+	const struct path_setup setup = {.snapshot = build->snapshot,
+		.flows = options->flows,
+		.ways = options->ways,
+		.untraced = options->untraced};
 	int status = open_files(&session);
 
 	if (!status) {
-		status = options->path->open(build->snapshot, options->flows, &sink) ? -1 : 0;
+		status = options->path->open(&setup, &sink) ? -1 : 0;
 		if (!status)
 			status = play(&session);
 		options->path->close();

@@ -17,6 +17,8 @@ struct session_options {
 	const char *host; /* same */
 	uint64_t flows;
 	uint16_t mtu;
+	const struct gw_paths *ways; /* of next hops that have several */
+	bool untraced;
 	bool json;
 	bool verbose;
 };

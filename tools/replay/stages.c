@@ -307,6 +307,22 @@ static const char *encap_name(uint8_t encap)
 	return encap < sizeof(names) / sizeof(names[0]) ? names[encap] : "?";
 }
 
+/* Where there are several, which one the flow's hash chose. */
+static void stage_way(const struct trace *trace, const struct gw_backend *record)
+{
+	const struct gw_build *build = trace->build;
+	const struct gw_next_hop *hop =
+		(const struct gw_next_hop *)section(build, &build->snapshot->data->next_hops) +
+		record->next_hop;
+	uint32_t bucket = gw_paths_bucket(trace->story->fate.hash);
+	const uint8_t *mac = trace->story->ways->link[bucket].destination_mac;
+
+	if (hop->link.flags & GW_LINK_MULTIPATH)
+		STAGE(trace->stream, "way",
+			"%02x:%02x:%02x:%02x:%02x:%02x, by bucket %u of the hash's %d", mac[0],
+			mac[1], mac[2], mac[3], mac[4], mac[5], bucket, GW_PATH_BUCKETS);
+}
+
 static void stage_backend(const struct trace *trace)
 {
 	static const char *const states[] = {"free", "active", "draining", "down", "disabled"};
@@ -331,6 +347,7 @@ static void stage_backend(const struct trace *trace)
 		STAGE(trace->stream, "tunnel", "%s, %s -> %s", encap_name(record->encap),
 			address(&record->outer_source, from),
 			address(&record->outer_destination, to));
+	stage_way(trace, record);
 	STAGE(trace->stream, "size", "%u + %u bytes, the link takes %u", trace->packet.l3_length,
 		record->overhead, gw_mtu_lower(record->mtu, trace->story->mtu));
 }

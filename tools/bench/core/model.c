@@ -71,22 +71,19 @@ static void write_services(FILE *text, const struct bench_case *what)
 }
 
 /* Every next hop is there from the start; with l2 each backend has a MAC of its own. */
-static bool tunnel_hint(
-	void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu)
+static void tunnel_hint(void *owner, struct gw_next_hop *hop)
 {
-	gw_link_hint_fixed(owner, address, link, mtu);
-	*mtu = BENCH_MTU;
-	return true;
+	gw_link_hint_fixed(owner, hop);
+	hop->mtu = BENCH_MTU;
 }
 
-static bool l2_hint(
-	void *owner, const uint8_t address[static 16], struct gw_link *link, uint16_t *mtu)
+static void l2_hint(void *owner, struct gw_next_hop *hop)
 {
+	const uint8_t *address = hop->address.bytes;
 	const uint8_t mac[6] = {2, 0, 1, 0, address[14], address[15]};
 
-	tunnel_hint(owner, address, link, mtu);
-	memcpy(link->destination_mac, mac, sizeof(mac));
-	return true;
+	tunnel_hint(owner, hop);
+	memcpy(hop->link.destination_mac, mac, sizeof(mac));
 }
 
 static int load(
