@@ -141,7 +141,7 @@ GW_INLINE bool lb_claim_is(
 				       GW_WIRE_LOAD(uint64_t, key->destination.bytes + 8)));
 }
 
-/* Does the pool's first member, and so probably each of them, want the slot's hash in its headers?
+/* Does the first slot's backend, and so probably each of them, want the slot's hash in its headers?
  */
 GW_INLINE bool lb_pool_hashes(uint32_t pool)
 {
@@ -153,9 +153,9 @@ GW_INLINE bool lb_pool_hashes(uint32_t pool)
 	if (!table)
 		return false;
 	row = lb_pool_row(table, 0);
-	if (!row || !row->first.head.member_count)
+	if (!row || !row->head.member_count)
 		return false;
-	backend = lb_backend_at(NULL, row->first.members[0]);
+	backend = lb_backend_at(NULL, row->first_slots[0]);
 	return backend && gw_encap_wants_hash(backend, &whole);
 }
 

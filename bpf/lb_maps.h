@@ -338,39 +338,28 @@ GW_INLINE const struct gw_backend *lb_backend_at(const void *path, uint32_t back
 	return bpf_map_lookup_elem(&gw_backends, &backend);
 }
 
-/* The first row has all of most pools: three places of one inner map, so one pool's truth. */
 GW_INLINE const struct gw_pool_row *lb_pool_row(void *table, uint32_t index)
 {
 	return bpf_map_lookup_elem(table, &index);
 }
 
+/* All of one inner map, so one pool's truth; most tables have but the one row. */
 GW_INLINE uint32_t lb_table_at(const void *path, uint32_t pool, uint64_t hash, uint32_t *slot)
 {
 	void *table = bpf_map_lookup_elem(&gw_pools, &pool);
-	const struct gw_pool_row *first, *row;
-	uint64_t place, member;
+	const struct gw_pool_row *row;
+	uint64_t place;
 
 	if (!table)
 		return GW_NONE;
-	first = lb_pool_row(table, 0);
-	if (!first || !first->first.head.table_size || !first->first.head.member_count)
+	row = lb_pool_row(table, 0);
+	if (!row || !row->head.table_size || !row->head.member_count)
 		return GW_NONE;
-	*slot = gw_table_slot(hash, first->first.head.table_size);
+	*slot = gw_table_slot(hash, row->head.table_size);
 	place = GW_ONCE(*slot);
-	if (place < GW_POOL_FIRST_SLOTS) {
-		member = first->first.slots[place];
-	} else {
-		place -= GW_POOL_FIRST_SLOTS;
-		row = lb_pool_row(table, 1 + (uint32_t)(place / GW_POOL_ROW_SLOTS));
-		if (!row)
-			return GW_NONE;
-		member = row->slots[GW_BOUND(place, GW_POOL_ROW_SLOTS - 1)];
-	}
-	member = GW_ONCE(member);
-	if (member < GW_POOL_FIRST_MEMBERS)
-		return first->first.members[member];
-	member -= GW_POOL_FIRST_MEMBERS;
-	row = lb_pool_row(
-		table, first->first.head.member_row + (uint32_t)(member / GW_POOL_ROW_MEMBERS));
-	return row ? row->members[GW_BOUND(member, GW_POOL_ROW_MEMBERS - 1)] : GW_NONE;
+	if (place < GW_POOL_FIRST_SLOTS)
+		return row->first_slots[place];
+	place -= GW_POOL_FIRST_SLOTS;
+	row = lb_pool_row(table, 1 + (uint32_t)(place / GW_POOL_ROW_SLOTS));
+	return row ? row->slots[GW_BOUND(place, GW_POOL_ROW_SLOTS - 1)] : GW_NONE;
 }

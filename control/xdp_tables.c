@@ -28,54 +28,27 @@ static const void *section(const struct gw_snapshot *snapshot, const struct gw_s
 	return (const uint8_t *)snapshot->data + section->offset;
 }
 
-/*
- * The first row's members, then those of each further row. `rows`: an inner map's from its
- * member_row on, or NULL if `members` is one array, as a snapshot has it.
- */
-static uint64_t members_hash(
-	const uint32_t *members, uint32_t count, const struct gw_pool_row *rows)
-{
-	uint32_t run = count < GW_POOL_FIRST_MEMBERS ? count : GW_POOL_FIRST_MEMBERS;
-	uint64_t hash = XXH3_64bits(members, run * sizeof(*members));
-
-	for (uint32_t done = run; done < count; done += run) {
-		members = rows ? rows++->members : members + run;
-		run = count - done < GW_POOL_ROW_MEMBERS ? count - done : GW_POOL_ROW_MEMBERS;
-		hash = XXH3_64bits_withSeed(members, run * sizeof(*members), hash);
-	}
-	return hash;
-}
-
 /* What an inner map of a former process holds: it was filled before it came into force. */
 static void read_inner(struct gw_xdp_known_pool *known, int fd)
 {
 	struct bpf_map_info info = {};
-	uint32_t size = sizeof(info), further;
-	size_t bytes;
-	struct gw_pool_row *rows;
-	struct gw_pool_head head;
+	uint32_t size = sizeof(info);
+	const struct gw_pool_row *first;
 
 	known->present = true;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size) || info.value_size != sizeof(*rows))
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) || info.value_size != sizeof(*first))
 		return;
-	bytes = (size_t)info.max_entries * sizeof(*rows);
-	rows = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-	if (rows == MAP_FAILED)
+	first = mmap(NULL, sizeof(*first), PROT_READ, MAP_SHARED, fd, 0);
+	if (first == MAP_FAILED)
 		return;
-	head = rows->first.head;
-	further =
-		gw_pool_rows_beyond(head.member_count, GW_POOL_FIRST_MEMBERS, GW_POOL_ROW_MEMBERS);
-	if (!further || (head.member_row < info.max_entries &&
-				further <= info.max_entries - head.member_row))
-		*known = (struct gw_xdp_known_pool){
-			.present = true,
-			.table_size = head.table_size,
-			.member_count = head.member_count,
-			.digest = head.digest,
-			.members_hash = members_hash(rows->first.members, head.member_count,
-				further ? rows + head.member_row : NULL),
-		};
-	munmap(rows, bytes);
+	*known = (struct gw_xdp_known_pool){
+		.present = true,
+		.table_size = first->head.table_size,
+		.member_count = first->head.member_count,
+		.digest = first->head.digest,
+		.members_hash = first->head.members_hash,
+	};
+	munmap((void *)first, sizeof(*first));
 }
 
 /* So that a restart makes no table anew that is in force already, and clears what nobody names. */
@@ -184,33 +157,36 @@ static void store_backends(
 
 /* ---- pools */
 
-/* The row in which the members begin for which the first has no room. */
-static uint32_t member_row(const struct gw_pool *pool)
-{
-	return 1 + gw_pool_rows_beyond(pool->table_size, GW_POOL_FIRST_SLOTS, GW_POOL_ROW_SLOTS);
-}
-
 static uint32_t rows_for(const struct gw_pool *pool)
 {
-	if (!pool->member_count)
+	if (!pool->member_count || pool->table_size <= GW_POOL_FIRST_SLOTS)
 		return 1;
-	return member_row(pool) +
-	       gw_pool_rows_beyond(pool->member_count, GW_POOL_FIRST_MEMBERS, GW_POOL_ROW_MEMBERS);
+	return 2 + (pool->table_size - GW_POOL_FIRST_SLOTS - 1) / GW_POOL_ROW_SLOTS;
 }
 
-/* Copies `count` records of `size` bytes: `room` of them to `first`, then `each` to a row. */
-static void copy_split(void *first, size_t room, struct gw_pool_row *row, size_t each,
-	const void *from, size_t count, size_t size)
+static struct gw_xdp_known_pool known_of(
+	const struct gw_snapshot *snapshot, const struct gw_pool *pool)
 {
-	const uint8_t *at = from;
-	size_t run = count < room ? count : room;
+	const uint32_t *members = section(snapshot, &snapshot->data->members);
 
-	memcpy(first, at, run * size);
-	for (size_t done = run; done < count; done += run) {
-		at += run * size;
-		run = count - done < each ? count - done : each;
-		memcpy(row++, at, run * size);
-	}
+	return (struct gw_xdp_known_pool){
+		.present = true,
+		.table_size = pool->table_size,
+		.member_count = pool->member_count,
+		.digest = pool->digest,
+		.members_hash = XXH3_64bits(
+			members + pool->member_first, pool->member_count * sizeof(*members)),
+	};
+}
+
+_Static_assert(GW_XDP_BACKENDS <= 1u << 16, "a slot has 16 bits for its backend");
+
+/* The backend of each slot of the run, of which `table` names the members. */
+static void fill_slots(
+	uint16_t *slots, const uint16_t *table, const uint32_t *members, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		slots[i] = (uint16_t)members[table[i]];
 }
 
 static void fill_rows(
@@ -219,22 +195,25 @@ static void fill_rows(
 	size_t position =
 		(size_t)(pool - (const struct gw_pool *)section(snapshot, &snapshot->data->pools));
 	const uint32_t *members = section(snapshot, &snapshot->data->members);
+	const uint16_t *table = gw_snapshot_slots(snapshot, position);
+	uint32_t left = pool->member_count ? pool->table_size : 0;
+	uint32_t run = left < GW_POOL_FIRST_SLOTS ? left : GW_POOL_FIRST_SLOTS;
 
-	rows->first.head = (struct gw_pool_head){
+	members += pool->member_first;
+	rows->head = (struct gw_pool_head){
 		.table_size = pool->table_size,
 		.member_count = pool->member_count,
-		.member_row = member_row(pool),
+		.members_hash = known_of(snapshot, pool).members_hash,
 		.pool = pool->id,
 		.table_version = pool->table_version,
 		.digest = pool->digest,
 	};
-	if (!pool->member_count)
-		return;
-	copy_split(rows->first.slots, GW_POOL_FIRST_SLOTS, rows + 1, GW_POOL_ROW_SLOTS,
-		gw_snapshot_slots(snapshot, position), pool->table_size, sizeof(uint16_t));
-	copy_split(rows->first.members, GW_POOL_FIRST_MEMBERS, rows + member_row(pool),
-		GW_POOL_ROW_MEMBERS, members + pool->member_first, pool->member_count,
-		sizeof(uint32_t));
+	fill_slots(rows->first_slots, table, members, run);
+	while (left -= run) {
+		table += run;
+		run = left < GW_POOL_ROW_SLOTS ? left : GW_POOL_ROW_SLOTS;
+		fill_slots((++rows)->slots, table, members, run);
+	}
 }
 
 /* A descriptor of the pool's inner map, filled, or -errno. */
@@ -259,21 +238,6 @@ static int make_inner(const struct gw_snapshot *snapshot, const struct gw_pool *
 	fill_rows(memory, snapshot, pool);
 	munmap(memory, bytes);
 	return fd;
-}
-
-static struct gw_xdp_known_pool known_of(
-	const struct gw_snapshot *snapshot, const struct gw_pool *pool)
-{
-	const uint32_t *members = section(snapshot, &snapshot->data->members);
-
-	return (struct gw_xdp_known_pool){
-		.present = true,
-		.table_size = pool->table_size,
-		.member_count = pool->member_count,
-		.digest = pool->digest,
-		.members_hash =
-			members_hash(members + pool->member_first, pool->member_count, NULL),
-	};
 }
 
 static bool known_equal(const struct gw_xdp_known_pool *a, const struct gw_xdp_known_pool *b)

@@ -23,10 +23,10 @@
  * The plain arrays and the inner maps are mmapable: user space reads and writes them in place.
  *
  * An inner map holds one pool, so that one pointer swap changes table and members together. The
- * kernel does not inline look-ups in inner maps, so its rows are large: the first has all of a pool
- * whose table is of the default size and whose members are 1,007 at most. Of a larger one, rows
- * from 1 on have the slots (u16) that the first has no room for, 65,536 each, and rows from
- * head.member_row on its further members (backend ids, u32), 32,768 each.
+ * kernel does not inline look-ups in inner maps, so its rows are large: the first has the head and
+ * up to 67,552 slots, all that a table of the default size has. Of a larger one, rows from 1 on
+ * have further slots, 65,536 each. A slot names its backend itself (u16, by global id), not a
+ * member of the pool.
  */
 /* clang-format on */
 #pragma once
@@ -35,12 +35,10 @@
 #include "abi/objects.h"
 #include "abi/path_mtu.h"
 
-#define GW_XDP_ABI_VERSION    4u
-#define GW_POOL_FIRST_SLOTS   65538 /* in row 0; one more than the default table has */
-#define GW_POOL_FIRST_MEMBERS 1007
-#define GW_POOL_ROW_SLOTS     65536 /* in each further row */
-#define GW_POOL_ROW_MEMBERS   32768
-#define GW_XDP_MAX_PORTS      32
+#define GW_XDP_ABI_VERSION  4u
+#define GW_POOL_FIRST_SLOTS 67552 /* in row 0 */
+#define GW_POOL_ROW_SLOTS   65536 /* in each further row */
+#define GW_XDP_MAX_PORTS    32
 
 /* The datapath looks up routes by itself once control has been silent for so long. */
 #define GW_XDP_HEARTBEAT_STALE_NS 3000000000ull
@@ -48,34 +46,24 @@
 struct gw_pool_head {
 	uint32_t table_size;
 	uint32_t member_count;
-	uint32_t member_row; /* index of the first row of further members */
-	uint32_t pool;
+	uint64_t members_hash; /* control's, of the members' backend ids in their order */
 	uint64_t table_version;
 	struct gw_digest digest;
-	uint8_t reserved[24];
+	uint32_t pool;
+	uint8_t reserved[20];
 };
 _Static_assert(sizeof(struct gw_pool_head) == 64, "pool head layout");
 
-struct gw_pool_first {
-	struct gw_pool_head head;
-	uint16_t slots[GW_POOL_FIRST_SLOTS];
-	uint32_t members[GW_POOL_FIRST_MEMBERS];
-};
-
 struct gw_pool_row {
 	union {
-		struct gw_pool_first first;
+		struct {
+			struct gw_pool_head head;
+			uint16_t first_slots[GW_POOL_FIRST_SLOTS];
+		};
 		uint16_t slots[GW_POOL_ROW_SLOTS];
-		uint32_t members[GW_POOL_ROW_MEMBERS];
 	};
 };
 _Static_assert(sizeof(struct gw_pool_row) == 33 * 4096, "a row is whole pages");
-
-/* How many rows of `each` hold what of `count` the first row, which holds `first`, does not. */
-static inline uint32_t gw_pool_rows_beyond(uint32_t count, uint32_t first, uint32_t each)
-{
-	return count > first ? (count - first - 1) / each + 1 : 0;
-}
 
 struct gw_vip_key {
 	uint32_t prefix_length;
