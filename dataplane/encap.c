@@ -201,19 +201,25 @@ static __rte_noinline void encap_other(struct gw_worker *worker, struct gw_burst
 /* What the stage reads of a worker for each packet, once a burst. */
 struct encap_scope {
 	const struct gw_backend *backend;
-	const struct gw_service *service;
-	const struct gw_key_seed *seed;
 	uint32_t fits[GW_PORTS_MAX]; /* size that a port surely takes; 0: there is no such port */
+	uint32_t ports;		     /* that packets have left by so far, one bit each */
+	uint16_t others;	     /* packets that took another way than the straight one */
 };
+
+/*
+ * Makes the compiler take a pointer as it is: else it makes it anew from the packet's place at each
+ * use.
+ */
+#define KEEP_POINTER(pointer) __asm__("" : "+r"(pointer))
 
 /* One packet on the straight way, and the records that say how it leaves. */
 struct straight {
+	const uint8_t *place; /* in burst->live */
 	struct rte_mbuf *mbuf;
 	const struct gw_packet *packet;
 	const struct gw_departure *departure;
 	const struct gw_backend *backend; /* of kinds over IPv6 only */
 	struct gw_result *result;
-	uint64_t hash; /* where something asks for it */
 };
 
 /* The 16 bits behind a link's MAC: the port, or the flags. */
@@ -232,31 +238,37 @@ static __rte_always_inline struct gw_backend straight_record(const struct gw_dep
 	return record;
 }
 
-/* The outer headers of a kind whose parts are constants here. */
+/*
+ * The outer headers of a kind whose parts are constants here. `open` is the hash before its last
+ * step, for GUE and without DF.
+ */
 static __rte_always_inline void write_outer(uint8_t *out, const struct gw_backend *backend,
-	const struct gw_packet *packet, uint64_t hash, uint8_t mode, uint8_t family,
+	const struct gw_packet *packet, uint64_t open, uint8_t mode, uint8_t family,
 	uint32_t overhead)
 {
 	uint32_t ip = family == GW_IPV4 ? GW_IPV4_HEADER : GW_IPV6_HEADER;
 	struct gw_outer outer = gw_encap_outer_plain(backend, packet, overhead);
 
-	if (mode == GW_ENCAP_GUE)
+	if (mode == GW_ENCAP_GUE) {
 		outer.protocol = GW_PROTO_UDP;
+		gw_encap_gue_write(out + ip, backend->gue_port, packet, open, 0);
+	}
 	if (family == GW_IPV4)
-		gw_encap_ipv4(out, backend, packet, hash, &outer);
+		gw_encap_ipv4(out, backend, packet, gw_key_hash_close(open), &outer);
 	else
 		gw_encap_ipv6(out, backend, packet, &outer);
-	if (mode == GW_ENCAP_GUE)
-		gw_encap_gue(out + ip, out, backend, packet, hash, 0);
 }
 
-/* The two halves of a link are a MAC and 16 bits each; the type goes into the place of the last. */
+/*
+ * The two halves of a link are a MAC and 16 bits each; the type goes into the place of the last,
+ * which is GW_LINK_RESOLVED.
+ */
 static __rte_always_inline void write_ethernet(
 	uint8_t *frame, uint64_t first, uint64_t second, uint16_t type)
 {
 	GW_WIRE_STORE(uint64_t, frame, first);
 	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
-		second = (second & 0xffffffffffffull) | (uint64_t)GW_HTONS(type) << 48;
+		second ^= (uint64_t)(GW_HTONS(type) ^ GW_LINK_RESOLVED) << 48;
 		GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, second);
 	} else {
 		GW_WIRE_STORE(uint64_t, frame + RTE_ETHER_ADDR_LEN, second);
@@ -298,20 +310,52 @@ static __rte_always_inline void write_verdict(struct gw_result *result, uint16_t
 	GW_WIRE_STORE(uint32_t, &result->egress, gw_wire_halves(port, 0));
 }
 
+/* gw_burst_hash, before its last step (gw_key_hash_close). */
+static __rte_noinline uint64_t hash_open(
+	struct gw_worker *worker, struct gw_burst *burst, uint8_t i)
+{
+	return gw_key_hash_close(gw_burst_hash(worker, burst, i));
+}
+
+/* The same, whose common case is straight too: GUE wants it of each packet. */
+static __rte_always_inline uint64_t hash_straight(
+	struct gw_worker *worker, struct gw_burst *burst, const struct straight *one)
+{
+	const uint8_t *at = (const uint8_t *)&one->packet->key;
+	const struct gw_key_seed *seed = &worker->table_seed;
+	uint64_t key[GW_KEY_WORDS] = {};
+
+	if (unlikely(one->result->hashed) || !GW_KEY_IN_WORDS ||
+		unlikely(!(burst->service_word[*one->place] & GW_SERVICE_WORD_5TUPLE)))
+		return hash_open(worker, burst, *one->place);
+	if (likely(one->packet->family == GW_IPV4)) {
+		key[1] = GW_WIRE_LOAD(uint64_t, at + 8);
+		key[3] = GW_WIRE_LOAD(uint64_t, at + 24);
+		key[4] = GW_WIRE_LOAD(uint64_t, at + 32);
+		return gw_key_hash_open(seed, GW_IPV4, key);
+	}
+	KEEP_POINTER(at); /* or it would be loaded before the question, and more of it */
+	KEEP_POINTER(seed);
+	for (int n = 0; n < GW_KEY_WORDS; n++)
+		key[n] = GW_WIRE_LOAD(uint64_t, at + 8 * n);
+	return gw_key_hash_open(seed, GW_IPV6, key);
+}
+
 /*
  * The common packet: one segment that is ours to write, one resolved way without a tag, a size that
  * each of the MTUs alone allows, to a backend of the kind of the last three arguments, which are
- * constants. It leaves as encap_other would make it leave, in a straight line: what may be read is
- * read before anything is written. Returns the port's bit; 0: nothing was changed.
+ * constants. It leaves as encap_other would make it leave, in a straight line: what is asked is
+ * asked before anything is written. Returns the port's bit; 0: nothing was changed.
  */
-static __rte_always_inline uint32_t encap_straight(const struct encap_scope *scope,
-	const struct straight *one, uint8_t mode, uint8_t family, uint32_t overhead)
+static __rte_always_inline uint32_t encap_straight(struct gw_worker *worker, struct gw_burst *burst,
+	const struct encap_scope *scope, const struct straight *one, uint8_t mode, uint8_t family,
+	uint32_t overhead)
 {
 	const struct gw_packet *packet = one->packet;
 	const struct gw_departure *departure = one->departure;
-	const struct gw_backend record = straight_record(departure);
+	struct gw_backend record;
 	struct rte_mbuf *mbuf = one->mbuf;
-	uint64_t first = departure->link[0], second = departure->link[1];
+	uint64_t first = departure->link[0], second = departure->link[1], open = 0;
 	uint32_t size = packet->l3_length + overhead, headers = GW_ETH_HEADER + overhead;
 	uint32_t front = (uint32_t)mbuf->data_off + packet->l3_offset;
 	uint16_t port = link_tail(first);
@@ -321,60 +365,89 @@ static __rte_always_inline uint32_t encap_straight(const struct encap_scope *sco
 		unlikely(!gw_mbuf_is_plain(mbuf)) || unlikely(front < headers))
 		return 0;
 	frame = (uint8_t *)mbuf->buf_addr + front - headers;
-	write_outer(frame + GW_ETH_HEADER, family == GW_IPV4 ? &record : one->backend, packet,
-		one->hash, mode, family, overhead);
 	write_ethernet(frame, first, second, gw_encap_ethertype(family));
 	write_mbuf(mbuf, front - headers, size + GW_ETH_HEADER);
 	write_verdict(one->result, port);
+	if (mode == GW_ENCAP_GUE)
+		open = hash_straight(worker, burst, one);
+	else if (family == GW_IPV4 && unlikely(!packet->dont_fragment))
+		open = hash_open(worker, burst, *one->place);
+	record = straight_record(departure);
+	write_outer(frame + GW_ETH_HEADER, family == GW_IPV4 ? &record : one->backend, packet, open,
+		mode, family, overhead);
 	return 1u << port;
 }
 
-/* gw_burst_hash, whose common case is straight too: GUE wants it of each packet. */
-static __rte_always_inline uint64_t hash_straight(struct gw_worker *worker, struct gw_burst *burst,
-	const struct encap_scope *scope, uint8_t i)
+/*
+ * Packets of the burst from the k-th on, as long as their backends are of that kind, whose parts
+ * are the last three arguments; all are constants. Most pools have one kind only, and a loop of one
+ * kind keeps in registers what it needs. Returns which packet is of another.
+ */
+static __rte_always_inline uint32_t encap_run(struct gw_worker *worker, struct gw_burst *burst,
+	struct encap_scope *scope, uint32_t k, enum gw_depart_kind kind, uint8_t mode,
+	uint8_t family, uint32_t overhead)
 {
-	const struct gw_result *result = &burst->result[i];
-	uint64_t key[GW_KEY_WORDS];
+	const uint8_t *at = burst->live + k, *end = burst->live + burst->live_count;
+	uint32_t ports = 0;
 
-	if (unlikely(result->hashed) || !GW_KEY_IN_WORDS ||
-		unlikely(scope->service[result->service].affinity != GW_AFFINITY_5TUPLE))
-		return gw_burst_hash(worker, burst, i);
-	for (int n = 0; n < GW_KEY_WORDS; n++)
-		key[n] = GW_WIRE_LOAD(uint64_t, (uint8_t *)&burst->packet[i].key + 8 * n);
-	return gw_key_hash(scope->seed, key);
+	for (; at < end; at++) {
+		struct straight one = {
+			.place = at,
+			.mbuf = burst->mbuf[*at],
+			.packet = &burst->packet[*at],
+			.result = &burst->result[*at],
+		};
+		uint32_t port;
+
+		KEEP_POINTER(one.packet);
+		KEEP_POINTER(one.result);
+		one.departure = gw_departure_of(worker, one.result->backend);
+		if (unlikely(one.departure->kind != kind))
+			break;
+		one.backend = &scope->backend[one.result->backend];
+		port = encap_straight(worker, burst, scope, &one, mode, family, overhead);
+		ports |= port;
+		if (unlikely(!port)) {
+			encap_other(worker, burst, *at);
+			scope->others++;
+		}
+	}
+	scope->ports |= ports;
+	return (uint32_t)(at - burst->live);
 }
 
-/* By the kind of the packet's backend; most pools have one only. Returns as encap_straight. */
-static __rte_always_inline uint32_t encap_one(struct gw_worker *worker, struct gw_burst *burst,
-	const struct encap_scope *scope, uint8_t i)
-{
-	struct gw_result *result = &burst->result[i];
-	const struct gw_departure *departure = gw_departure_of(worker, result->backend);
-	uint8_t kind = departure->kind;
-	struct straight one = {
-		.mbuf = burst->mbuf[i],
-		.packet = &burst->packet[i],
-		.departure = departure,
-		.backend = &scope->backend[result->backend],
-		.result = result,
-	};
+/* One function a kind, or the compiler would share the registers out among all their loops. */
+#define ENCAP_RUN(name, kind, mode, family, overhead)                                              \
+	static __rte_noinline uint32_t name(struct gw_worker *worker, struct gw_burst *burst,      \
+		struct encap_scope *scope, uint32_t k)                                             \
+	{                                                                                          \
+		return encap_run(worker, burst, scope, k, kind, mode, family, overhead);           \
+	}
+ENCAP_RUN(run_ipip4, GW_DEPART_IPIP4, GW_ENCAP_IPIP, GW_IPV4, 20)
+ENCAP_RUN(run_ipip6, GW_DEPART_IPIP6, GW_ENCAP_IPIP, GW_IPV6, 40)
+ENCAP_RUN(run_gue4, GW_DEPART_GUE4, GW_ENCAP_GUE, GW_IPV4, 28)
+ENCAP_RUN(run_gue6, GW_DEPART_GUE6, GW_ENCAP_GUE, GW_IPV6, 48)
 
-	if (likely(kind == GW_DEPART_IPIP4)) {
-		if (unlikely(!one.packet->dont_fragment))
-			one.hash = gw_burst_hash(worker, burst, i);
-		return encap_straight(scope, &one, GW_ENCAP_IPIP, GW_IPV4, 20);
+/* By the kind of the k-th packet's backend: it and those like it behind it. Returns the next. */
+static uint32_t encap_next(
+	struct gw_worker *worker, struct gw_burst *burst, struct encap_scope *scope, uint32_t k)
+{
+	uint8_t i = burst->live[k];
+
+	switch (gw_departure_of(worker, burst->result[i].backend)->kind) {
+	case GW_DEPART_IPIP4:
+		return run_ipip4(worker, burst, scope, k);
+	case GW_DEPART_IPIP6:
+		return run_ipip6(worker, burst, scope, k);
+	case GW_DEPART_GUE4:
+		return run_gue4(worker, burst, scope, k);
+	case GW_DEPART_GUE6:
+		return run_gue6(worker, burst, scope, k);
+	default:
+		encap_other(worker, burst, i);
+		scope->others++;
+		return k + 1;
 	}
-	if (kind == GW_DEPART_IPIP6)
-		return encap_straight(scope, &one, GW_ENCAP_IPIP, GW_IPV6, 40);
-	if (kind == GW_DEPART_GUE4) {
-		one.hash = hash_straight(worker, burst, scope, i);
-		return encap_straight(scope, &one, GW_ENCAP_GUE, GW_IPV4, 28);
-	}
-	if (kind == GW_DEPART_GUE6) {
-		one.hash = hash_straight(worker, burst, scope, i);
-		return encap_straight(scope, &one, GW_ENCAP_GUE, GW_IPV6, 48);
-	}
-	return 0;
 }
 
 void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
@@ -382,25 +455,16 @@ void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
 	const struct gw_engine *engine = worker->engine;
 	struct encap_scope scope = {
 		.backend = worker->view->backend,
-		.service = worker->view->service,
-		.seed = &worker->table_seed,
+		.others = (uint16_t)(burst->count - burst->live_count),
 	};
-	uint16_t count = burst->live_count, others = (uint16_t)(burst->count - count);
-	uint32_t ports = 0;
+	uint32_t count = burst->live_count, k = 0;
 
 	for (uint16_t port = 0; port < engine->port_count; port++) {
 		scope.fits[port] = engine->port[port].mtu;
 		if (!scope.fits[port])
 			scope.fits[port] = GW_DEFAULT_MTU;
 	}
-	for (uint16_t k = 0; k < count; k++) {
-		uint32_t port = encap_one(worker, burst, &scope, burst->live[k]);
-
-		ports |= port;
-		if (unlikely(!port)) {
-			encap_other(worker, burst, burst->live[k]);
-			others++;
-		}
-	}
-	burst->alike = !others && !(ports & (ports - 1));
+	while (k < count)
+		k = encap_next(worker, burst, &scope, k);
+	burst->alike = !scope.others && !(scope.ports & (scope.ports - 1));
 }

@@ -154,10 +154,10 @@ GW_INLINE void gw_encap_ipv4(void *out, const struct gw_backend *backend,
 	const struct gw_packet *packet, uint64_t hash, const struct gw_outer *outer)
 {
 	uint8_t *to = out;
-	uint32_t id = packet->dont_fragment ? 0 : (packet->ip_id ^ (uint32_t)hash) & 0xffff;
 	uint32_t word0 = GW_HTONL(
 		0x45000000u | (uint32_t)packet->tos << 16 | (packet->l3_length + outer->overhead));
-	uint32_t word1 = GW_HTONL(id << 16 | (packet->dont_fragment ? 0x4000u : 0));
+	uint32_t word1 = packet->dont_fragment ? GW_HTONL(0x4000u)
+					       : GW_HTONL((packet->ip_id ^ (uint32_t)hash) << 16);
 	uint32_t word2 = GW_HTONL((uint32_t)GW_OUTER_TTL << 24 | outer->protocol << 16);
 	uint32_t destination = GW_WIRE_LOAD(uint32_t, backend->outer_destination.bytes + 12);
 	/* Ones' complement sums do not mind the order of bytes (RFC 1071): five words, 35 bits. */
@@ -229,10 +229,11 @@ GW_INLINE uint32_t gw_encap_gue_ports(uint16_t port, uint64_t hash)
 GW_INLINE void gw_encap_gue_write(
 	void *out, uint16_t port, const struct gw_packet *packet, uint64_t hash, uint32_t checksum)
 {
-	uint32_t length = packet->l3_length + GW_GUE_HEADER;
+	uint16_t source = GW_HTONS((uint16_t)(0xc000u | hash >> 50));
+	uint16_t length = GW_HTONS((uint16_t)(packet->l3_length + GW_GUE_HEADER));
 
-	gw_wire_store_words(
-		out, GW_HTONL(gw_encap_gue_ports(port, hash)), GW_HTONL(length << 16 | checksum));
+	gw_wire_store_words(out, gw_wire_halves(source, port),
+		gw_wire_halves(length, GW_HTONS((uint16_t)checksum)));
 }
 
 /*

@@ -166,6 +166,41 @@ static void the_hash_of_words_is_the_librarys(void)
 	}
 }
 
+static void random_address(struct gw_address *address, uint8_t family)
+{
+	uint64_t words[2] = {random_next(), random_next()};
+
+	if (family == GW_IPV4)
+		gw_address_set_ipv4(address, words);
+	else
+		memcpy(address->bytes, words, sizeof(words));
+}
+
+static void the_hash_of_either_familys_keys_is_the_librarys_at_any_affinity(void)
+{
+	for (int n = 0; n < 30000; n++) {
+		union {
+			uint64_t word[GW_KEY_WORDS];
+			struct gw_flow_key key;
+		} in = {.key = {.source_port = (uint16_t)random_next(),
+				.destination_port = (uint16_t)random_next(),
+				.protocol = (uint8_t)random_next()}};
+		uint8_t family = n % 2 ? GW_IPV4 : GW_IPV6;
+		uint64_t seed = n % 4 ? random_next() : (uint64_t)n / 4, wanted, open;
+		struct gw_key_seed made;
+
+		random_address(&in.key.source, family);
+		random_address(&in.key.destination, family);
+		gw_flow_key_reduce(&in.key, (uint8_t)(n % 3));
+		gw_key_seed_set(&made, seed);
+		wanted = XXH3_64bits_withSeed(&in.key, sizeof(in.key), seed);
+		open = gw_key_hash_open(&made, family, in.word);
+		CU_ASSERT_EQUAL(gw_key_hash_close(open), wanted);
+		CU_ASSERT_EQUAL(gw_key_hash_close(wanted), open);
+		CU_ASSERT_EQUAL(open >> 32, wanted >> 32);
+	}
+}
+
 static void the_place_of_words_is_the_keys(void)
 {
 	for (int n = 0; n < 20000; n++) {
@@ -194,12 +229,12 @@ static void the_place_of_words_is_the_keys(void)
 
 /* Service 0 is TCP 80 on 203.0.113.10 and UDP 443 on 2001:db8:113::10; its one backend is
  * `backend`. */
-static struct gw_engine *start(const struct gw_backend *backend)
+static struct gw_engine *start(const struct gw_backend *backend, uint8_t affinity)
 {
 	static const uint32_t members[] = {0};
 	static const struct image_pool pool = {
 		.table_size = 65537, .members = members, .member_count = 1, .digest = 1};
-	static const struct gw_service service = {.pool = 0};
+	const struct gw_service service = {.pool = 0, .affinity = affinity};
 	static const struct gw_span spans[] = {{80, 80, 0}, {443, 443, 0}};
 	struct gw_vip vips[2] = {
 		image_vip("203.0.113.10", 128), image_vip("2001:db8:113::10", 128)};
@@ -273,7 +308,7 @@ static void both_roads_make_the_same_frame_in_every_mode(void)
 		backend.flags = (n / 6 & 1 ? GW_BACKEND_FLOW_LABEL : 0) |
 				(n / 12 ? GW_BACKEND_GUE_CHECKSUM : 0);
 		backend.source_bits = n / 6 & 1 ? 4 : 0;
-		engine = start(&backend);
+		engine = start(&backend, GW_AFFINITY_5TUPLE);
 		snprintf(what, sizeof(what), "mode %u, IPv%u, flags %u", mode, six ? 6 : 4,
 			backend.flags);
 		for (int padding = 0; padding < 2; padding++) {
@@ -290,6 +325,74 @@ static void both_roads_make_the_same_frame_in_every_mode(void)
 	}
 }
 
+/* The library's hash of the key that the affinity leaves (packets.md), of seed 7. */
+static uint64_t key_hash(const struct frame *frame, bool six, uint8_t affinity)
+{
+	const uint8_t *ip = frame->bytes + FRAME_ETH, *ports = ip + (six ? 40 : 20);
+	struct gw_flow_key key = {.protocol = six ? GW_PROTO_UDP : GW_PROTO_TCP};
+
+	if (six)
+		memcpy(key.source.bytes, ip + 8, 16);
+	else
+		gw_address_set_ipv4(&key.source, ip + 12);
+	if (affinity == GW_AFFINITY_5TUPLE)
+		memcpy(&key.source_port, ports, 2);
+	if (affinity != GW_AFFINITY_SOURCE_IP) {
+		if (six)
+			memcpy(key.destination.bytes, ip + 24, 16);
+		else
+			gw_address_set_ipv4(&key.destination, ip + 16);
+		memcpy(&key.destination_port, ports + 2, 2);
+	}
+	return XXH3_64bits_withSeed(&key, sizeof(key), 7);
+}
+
+/* The first packet of a flow has its hash from the choice of a backend, the second makes it. */
+static void check_gue(
+	struct gw_engine *engine, struct frame *frame, bool six, uint8_t affinity, bool outer_six)
+{
+	for (uint16_t source = 2000; source < 2040; source++) {
+		uint64_t hash;
+
+		frame_put16(frame, FRAME_ETH + (six ? 40 : 20), source);
+		hash = key_hash(frame, six, affinity);
+		for (int packet = 0; packet < 3; packet++) {
+			size_t udp = FRAME_ETH + (outer_six ? 40 : 20), length;
+			uint8_t out[2048];
+
+			harness_run(engine, harness_frame(engine, frame->bytes, frame->length, 1),
+				out, &length);
+			CU_ASSERT_EQUAL(length, frame->length + udp + 8 - FRAME_ETH);
+			CU_ASSERT_EQUAL(out[udp] << 8 | out[udp + 1], 0xc000 | hash >> 50);
+			CU_ASSERT_EQUAL(out[udp + 2] << 8 | out[udp + 3], 6080);
+			if (!six && !outer_six)
+				CU_ASSERT_EQUAL(out[FRAME_ETH + 4] << 8 | out[FRAME_ETH + 5],
+					(0x1234 ^ hash) & 0xffff);
+		}
+	}
+}
+
+static void gues_port_is_of_the_hash_of_the_key_at_any_affinity(void)
+{
+	for (uint8_t n = 0; n < 2 * 3; n++) {
+		bool outer_six = n % 2;
+		uint8_t affinity = n / 2;
+		struct gw_backend backend =
+			outer_six ? image_backend(0, 0, "fd82::10", "fd82::101")
+				  : image_backend(0, 0, "10.0.0.16", "10.0.0.101");
+		struct frame four = frame_v4(), six = frame_v6();
+		struct gw_engine *engine;
+
+		backend.encap = GW_ENCAP_GUE;
+		backend.overhead = outer_six ? 48 : 28;
+		backend.gue_port = GW_HTONS(6080);
+		engine = start(&backend, affinity);
+		check_gue(engine, &four, false, affinity, outer_six);
+		check_gue(engine, &six, true, affinity, outer_six);
+		harness_stop(engine);
+	}
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(whole_tcp_and_udp_of_both_families_are_common),
 	GW_TEST(a_frame_with_any_bit_changed_is_read_as_the_whole_parser_reads_it),
@@ -297,8 +400,10 @@ static const struct gw_test tests[] = {
 	GW_TEST(odd_values_in_any_byte_are_read_as_the_whole_parser_reads_them),
 	GW_TEST(every_source_that_no_client_has_is_left_to_the_whole_parser),
 	GW_TEST(the_hash_of_words_is_the_librarys),
+	GW_TEST(the_hash_of_either_familys_keys_is_the_librarys_at_any_affinity),
 	GW_TEST(the_place_of_words_is_the_keys),
 	GW_TEST(both_roads_make_the_same_frame_in_every_mode),
+	GW_TEST(gues_port_is_of_the_hash_of_the_key_at_any_affinity),
 };
 
 GW_SUITE("dp_common", tests)
