@@ -125,36 +125,69 @@ static __rte_always_inline uint64_t read_burst(const struct common_scope *scope,
 	return common;
 }
 
-/* The second pass: of those that the first one took, one bit each, the ones whose service is known.
- */
-static uint64_t find_services(const struct common_scope *scope, struct gw_burst *burst,
-	uint64_t common, bool some_untracked, const struct common_later *later)
+static __rte_always_inline void note_service(struct gw_burst *burst, uint32_t i, uint32_t word)
 {
-	uint32_t epoch = scope->seen_epoch, count = burst->count;
-	uint64_t found = common;
+	burst->service_word[i] = word;
+	burst->result[i].service = gw_service_of_word(word);
+}
+
+/*
+ * The second pass: notes the services of those that the first one took, one bit each. Returns those
+ * that are not in their first bucket. Which ones these are is chance: no branch asks.
+ */
+static uint64_t look(const struct common_scope *scope, struct gw_burst *burst, uint64_t common,
+	const struct common_later *later)
+{
+	uint32_t count = burst->count;
+	uint64_t elsewhere = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t word;
+		bool here;
 
 		if (unlikely(!(common >> i & 1)))
 			continue;
-		word = gw_service_seen_in(later->bucket[i], epoch, later->name[i]);
-		if (unlikely(word == GW_NONE)) {
-			word = gw_service_seen_find(
-				scope->seen, scope->seen_mask, epoch, later->name[i]);
-			if (word == GW_NONE) {
-				found &= ~(1ull << i);
-				continue;
-			}
-		}
-		burst->result[i].service = gw_service_of_word(word);
-		burst->service_word[i] = word;
-		if (some_untracked && word & GW_SERVICE_WORD_UNTRACKED)
-			burst->untracked |= 1ull << i;
-		else if (some_untracked)
+		here = gw_service_seen_in(
+			later->bucket[i], scope->seen_epoch, later->name[i], &word);
+		note_service(burst, i, word);
+		elsewhere |= (uint64_t)!here << i;
+	}
+	return elsewhere;
+}
+
+/* Those: their second buckets are fetched together. Returns the ones that are nowhere. */
+static uint64_t look_elsewhere(const struct common_scope *scope, struct gw_burst *burst,
+	uint64_t elsewhere, const struct common_later *later)
+{
+	uint64_t nowhere = 0;
+
+	for (uint64_t todo = elsewhere; todo; todo &= todo - 1)
+		rte_prefetch0(&scope->seen[gw_service_seen_place(
+			later->name[__builtin_ctzll(todo)], 1, scope->seen_mask)]);
+	for (uint64_t todo = elsewhere; todo; todo &= todo - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(todo);
+		uint32_t word = gw_service_seen_find(
+			scope->seen, scope->seen_mask, scope->seen_epoch, later->name[i]);
+
+		if (word == GW_NONE)
+			nowhere |= todo & -todo;
+		else
+			note_service(burst, i, word);
+	}
+	return nowhere;
+}
+
+/* Of those whose services are known now, some may be of services that track no flows. */
+static void part_untracked(const struct common_scope *scope, struct gw_burst *burst, uint64_t found)
+{
+	for (uint64_t todo = found; todo; todo &= todo - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(todo);
+
+		if (burst->service_word[i] & GW_SERVICE_WORD_UNTRACKED)
+			burst->untracked |= todo & -todo;
+		else
 			rte_prefetch0(&scope->bucket[burst->place[i].bucket]);
 	}
-	return found;
 }
 
 /* In two passes: the memory of services is fetched ahead. */
@@ -163,8 +196,13 @@ static __rte_noinline uint64_t read_many(
 {
 	struct common_later later;
 	uint64_t common = read_burst(scope, burst, some_untracked, &later);
-	uint64_t found = find_services(scope, burst, common, some_untracked, &later);
+	uint64_t elsewhere = look(scope, burst, common, &later);
+	uint64_t found = common;
 
+	if (elsewhere)
+		found &= ~look_elsewhere(scope, burst, elsewhere, &later);
+	if (some_untracked)
+		part_untracked(scope, burst, found);
 	if (likely(found == common))
 		return found;
 	burst->live_count = 0;

@@ -116,27 +116,27 @@ static __rte_always_inline uint32_t gw_service_seen_way(
 #endif
 }
 
-/* The word of this name's service in a bucket, or GW_NONE. */
-static __rte_always_inline uint32_t gw_service_seen_in(
-	const struct gw_service_seen *bucket, uint32_t epoch, uint64_t name)
+/* Is the name in a bucket? *word is its service's word then, else anything. Without a branch. */
+static __rte_always_inline bool gw_service_seen_in(
+	const struct gw_service_seen *bucket, uint32_t epoch, uint64_t name, uint32_t *word)
 {
 	uint32_t way = gw_service_seen_way(bucket, name);
 
-	if (unlikely(bucket->name[way] != name) || unlikely(bucket->epoch != epoch))
-		return GW_NONE;
-	return bucket->word[way];
+	*word = bucket->word[way];
+	return !((bucket->name[way] ^ name) | (bucket->epoch ^ epoch));
 }
 
 /* The service's word, or GW_NONE when the worker has not met it. */
 static inline uint32_t gw_service_seen_find(
 	const struct gw_service_seen *memory, uint32_t mask, uint32_t epoch, uint64_t name)
 {
-	uint32_t found = GW_NONE;
+	uint32_t word;
 
-	for (uint32_t place = 0; place < GW_SERVICE_SEEN_PLACES && found == GW_NONE; place++)
-		found = gw_service_seen_in(
-			&memory[gw_service_seen_place(name, place, mask)], epoch, name);
-	return found;
+	for (uint32_t place = 0; place < GW_SERVICE_SEEN_PLACES; place++)
+		if (gw_service_seen_in(
+			    &memory[gw_service_seen_place(name, place, mask)], epoch, name, &word))
+			return word;
+	return GW_NONE;
 }
 
 /* The same, where few services are: mostly it is the first of its bucket. */
