@@ -135,15 +135,48 @@ static bool is_pinned(const struct bpf_map *map)
 	return !bpf_map__is_internal(map) && !strncmp(bpf_map__name(map), "gw_", 3);
 }
 
+static int check_abi(uint32_t abi)
+{
+	if (!abi || abi == GW_XDP_ABI_VERSION)
+		return 0;
+	gw_log_error("the pinned maps are of ABI %u, this program is of ABI %u", abi,
+		GW_XDP_ABI_VERSION);
+	return -EPROTO;
+}
+
+/*
+ * Before maps of another ABI are touched: what they are in shape this build may not be able to
+ * tell, and the verifier, which can, would refuse the program in words of its own.
+ */
+static int check_pinned_abi(const char *pin_dir)
+{
+	char path[PATH_SIZE];
+	struct gw_xdp_config config = {};
+	struct bpf_map_info info = {};
+	uint32_t size = sizeof(info), zero = 0;
+	int fd = bpf_obj_get(pin_path(path, pin_dir, "gw_config"));
+
+	if (fd < 0) /* nothing is pinned, or adopt_maps says why not */
+		return 0;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.key_size == sizeof(zero) &&
+		info.value_size == sizeof(config))
+		bpf_map_lookup_elem(fd, &zero, &config);
+	close(fd);
+	return check_abi(config.abi_version);
+}
+
 /* All maps that are pinned are used again; the first of them decides whether any are. */
 static int adopt_maps(struct gw_xdp_object *object, const char *pin_dir)
 {
 	char path[PATH_SIZE];
 	struct bpf_map *map;
+	int error = check_pinned_abi(pin_dir);
 
+	if (error)
+		return error;
 	bpf_object__for_each_map(map, object->skeleton->obj)
 	{
-		int fd, error;
+		int fd;
 
 		if (!is_pinned(map))
 			continue;
@@ -231,11 +264,6 @@ static int start_config(struct gw_xdp_object *object)
 {
 	struct gw_xdp_config *config = object->config;
 
-	if (config->abi_version && config->abi_version != GW_XDP_ABI_VERSION) {
-		gw_log_error("the pinned maps are of ABI %u, this program is of ABI %u",
-			config->abi_version, GW_XDP_ABI_VERSION);
-		return -EPROTO;
-	}
 	config->bucket_count = object->bucket_count;
 	if (config->abi_version)
 		return 0;

@@ -16,6 +16,27 @@
 
 #include <unistd.h>
 
+/* Configurations, by what the packets come in on. */
+#define POOL_AND_SERVICE                                                                           \
+	"pools: [{name: web, healthcheck: {type: tcp, port: 80}, backends: ["                      \
+	"{name: b1, address: 10.82.0.101}, {name: b2, address: 10.82.0.102}]}]\n"                  \
+	"services: [{name: web, addresses: [203.0.113.10], protocol: tcp, ports: [80], pool: "     \
+	"web}]\n"
+#define NODE  "version: 1\nnode: {name: lb1, source_ipv4: 10.82.0.11}\n"
+#define FLOWS ", flows: 4096}\n"
+#define ON_ETH1                                                                                    \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth1, mode: generic}]" FLOWS              \
+		POOL_AND_SERVICE
+#define ON_ETH2                                                                                    \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth2, mode: generic}]" FLOWS              \
+		POOL_AND_SERVICE
+#define ON_ETH1_NATIVE                                                                             \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth1, mode: native}]" FLOWS               \
+		POOL_AND_SERVICE
+#define ON_DOT                                                                                     \
+	NODE "dataplane: {path: xdp, interfaces: [{name: eth3.5, mode: generic}]" FLOWS            \
+		POOL_AND_SERVICE
+
 static char *folder;
 static char pins[256];
 
@@ -100,6 +121,14 @@ static int tables_made(struct control *control)
 
 	json_decref(shown);
 	return made;
+}
+
+static bool pinned(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", pins, name);
+	return access(path, F_OK) == 0;
 }
 
 static int pin_open(const char *name)

@@ -29,38 +29,10 @@
 
 #define SKIPPED 77
 
-#define POOL_AND_SERVICE                                                                           \
-	"pools: [{name: web, healthcheck: {type: tcp, port: 80}, backends: ["                      \
-	"{name: b1, address: 10.82.0.101}, {name: b2, address: 10.82.0.102}]}]\n"                  \
-	"services: [{name: web, addresses: [203.0.113.10], protocol: tcp, ports: [80], pool: "     \
-	"web}]\n"
-#define NODE  "version: 1\nnode: {name: lb1, source_ipv4: 10.82.0.11}\n"
-#define FLOWS ", flows: 4096}\n"
-#define ON_ETH1                                                                                    \
-	NODE "dataplane: {path: xdp, interfaces: [{name: eth1, mode: generic}]" FLOWS              \
-		POOL_AND_SERVICE
-#define ON_ETH2                                                                                    \
-	NODE "dataplane: {path: xdp, interfaces: [{name: eth2, mode: generic}]" FLOWS              \
-		POOL_AND_SERVICE
-#define ON_ETH1_NATIVE                                                                             \
-	NODE "dataplane: {path: xdp, interfaces: [{name: eth1, mode: native}]" FLOWS               \
-		POOL_AND_SERVICE
-#define ON_DOT                                                                                     \
-	NODE "dataplane: {path: xdp, interfaces: [{name: eth3.5, mode: generic}]" FLOWS            \
-		POOL_AND_SERVICE
-
 static void all_away(void)
 {
 	CU_ASSERT_EQUAL(gw_publisher_xdp_detach(pins), 0);
 	CU_ASSERT_EQUAL(program_on("eth1"), 0);
-}
-
-static bool pinned(const char *name)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/%s", pins, name);
-	return access(path, F_OK) == 0;
 }
 
 static struct gw_flow_key frame_key(void)
@@ -455,24 +427,51 @@ static void an_interface_with_a_dot_in_its_name_can_be_pinned(void)
 	shell("ip link del eth3.5");
 }
 
-static void pinned_maps_of_another_abi_are_refused_and_go_on(void)
+/* Starts control on the datapath of a former one, as a build of that ABI would have left it. */
+static void is_refused_with(uint32_t abi)
 {
 	struct control control;
-	struct gw_xdp_config config;
-	uint32_t program;
+	struct gw_xdp_config config = pinned_config();
+	uint32_t program = program_on("eth1");
 
-	control_start(&control, ON_ETH1);
-	control_stop(&control);
-	program = program_on("eth1");
-	config = pinned_config();
-	config.abi_version = GW_XDP_ABI_VERSION + 1;
+	config.abi_version = abi;
 	pinned_config_set(&config);
 	CU_ASSERT_EQUAL(control_open(&control, ON_ETH1), -EPROTO);
+	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "the pinned maps are of ABI"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(control.log, "--detach"));
 	CU_ASSERT_EQUAL(program_on("eth1"), program);
 	CU_ASSERT(wire_backend(NULL) > 0);
 	control_stop(&control);
 	all_away();
+}
+
+static void pinned_maps_of_another_abi_are_refused_and_go_on(void)
+{
+	struct control control;
+
+	control_start(&control, ON_ETH1);
+	control_stop(&control);
+	is_refused_with(GW_XDP_ABI_VERSION + 1);
+}
+
+/* ABI 3 had pools in rows of 64 bytes: with such a map the program of today does not load. */
+static void an_abi_whose_maps_the_program_cannot_use_is_told_as_well(void)
+{
+	struct control control;
+	char path[512];
+	int inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gw_pool", sizeof(uint32_t), 64, 1, NULL);
+	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = (uint32_t)inner);
+	int outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "gw_pools", sizeof(uint32_t),
+		sizeof(uint32_t), GW_MAX_POOLS, &options);
+
+	control_start(&control, ON_ETH1);
+	control_stop(&control);
+	snprintf(path, sizeof(path), "%s/gw_pools", pins);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	CU_ASSERT_EQUAL(bpf_obj_pin(outer, path), 0);
+	close(outer);
+	close(inner);
+	is_refused_with(3);
 }
 
 static void a_change_of_mode_attaches_anew(void)
@@ -567,6 +566,7 @@ static const struct gw_test tests[] = {
 	GW_TEST(an_interface_that_takes_vlan_tags_off_is_refused_with_the_command),
 	GW_TEST(an_interface_with_a_dot_in_its_name_can_be_pinned),
 	GW_TEST(pinned_maps_of_another_abi_are_refused_and_go_on),
+	GW_TEST(an_abi_whose_maps_the_program_cannot_use_is_told_as_well),
 	GW_TEST(a_change_of_mode_attaches_anew),
 	GW_TEST(after_a_snapshot_that_failed_half_way_the_services_are_written_again),
 	GW_TEST(words_age_and_live_flows_are_counted),
