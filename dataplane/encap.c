@@ -214,7 +214,7 @@ struct encap_scope {
 
 /* One packet on the straight way, and the records that say how it leaves. */
 struct straight {
-	const uint8_t *place; /* in burst->live */
+	const uint8_t *place; /* in the burst */
 	struct rte_mbuf *mbuf;
 	const struct gw_packet *packet;
 	const struct gw_departure *departure;
@@ -378,17 +378,23 @@ static __rte_always_inline uint32_t encap_straight(struct gw_worker *worker, str
 	return 1u << port;
 }
 
+/* Places of packets that wait for the loop of their kind, in order. */
+struct waiting {
+	uint32_t count;
+	uint8_t place[GW_BURST_MAX];
+};
+
 /*
- * Packets of the burst from the k-th on, as long as their backends are of that kind, whose parts
- * are the last three arguments; all are constants. Most pools have one kind only, and a loop of one
- * kind keeps in registers what it needs. Returns which packet is of another.
+ * Of those that wait, the packets whose backends are of that kind, whose parts are the last three
+ * arguments; all are constants. The others wait on. Most pools have one kind only, and a loop of
+ * one kind keeps in registers what it needs.
  */
-static __rte_always_inline uint32_t encap_run(struct gw_worker *worker, struct gw_burst *burst,
-	struct encap_scope *scope, uint32_t k, enum gw_depart_kind kind, uint8_t mode,
+static __rte_always_inline void encap_run(struct gw_worker *worker, struct gw_burst *burst,
+	struct encap_scope *scope, struct waiting *waiting, enum gw_depart_kind kind, uint8_t mode,
 	uint8_t family, uint32_t overhead)
 {
-	const uint8_t *at = burst->live + k, *end = burst->live + burst->live_count;
-	uint32_t ports = 0;
+	const uint8_t *at = waiting->place, *end = at + waiting->count;
+	uint32_t ports = 0, left = 0;
 
 	for (; at < end; at++) {
 		struct straight one = {
@@ -402,8 +408,10 @@ static __rte_always_inline uint32_t encap_run(struct gw_worker *worker, struct g
 		KEEP_POINTER(one.packet);
 		KEEP_POINTER(one.result);
 		one.departure = gw_departure_of(worker, one.result->backend);
-		if (unlikely(one.departure->kind != kind))
-			break;
+		if (unlikely(one.departure->kind != kind)) {
+			waiting->place[left++] = *at;
+			continue;
+		}
 		one.backend = &scope->backend[one.result->backend];
 		port = encap_straight(worker, burst, scope, &one, mode, family, overhead);
 		ports |= port;
@@ -413,40 +421,62 @@ static __rte_always_inline uint32_t encap_run(struct gw_worker *worker, struct g
 		}
 	}
 	scope->ports |= ports;
-	return (uint32_t)(at - burst->live);
+	waiting->count = left;
 }
 
 /* One function a kind, or the compiler would share the registers out among all their loops. */
 #define ENCAP_RUN(name, kind, mode, family, overhead)                                              \
-	static __rte_noinline uint32_t name(struct gw_worker *worker, struct gw_burst *burst,      \
-		struct encap_scope *scope, uint32_t k)                                             \
+	static __rte_noinline void name(struct gw_worker *worker, struct gw_burst *burst,          \
+		struct encap_scope *scope, struct waiting *waiting)                                \
 	{                                                                                          \
-		return encap_run(worker, burst, scope, k, kind, mode, family, overhead);           \
+		encap_run(worker, burst, scope, waiting, kind, mode, family, overhead);            \
 	}
 ENCAP_RUN(run_ipip4, GW_DEPART_IPIP4, GW_ENCAP_IPIP, GW_IPV4, 20)
 ENCAP_RUN(run_ipip6, GW_DEPART_IPIP6, GW_ENCAP_IPIP, GW_IPV6, 40)
 ENCAP_RUN(run_gue4, GW_DEPART_GUE4, GW_ENCAP_GUE, GW_IPV4, 28)
 ENCAP_RUN(run_gue6, GW_DEPART_GUE6, GW_ENCAP_GUE, GW_IPV6, 48)
 
-/* By the kind of the k-th packet's backend: it and those like it behind it. Returns the next. */
-static uint32_t encap_next(
-	struct gw_worker *worker, struct gw_burst *burst, struct encap_scope *scope, uint32_t k)
+/* All that wait and have no loop of their own. */
+static __rte_noinline void run_other(struct gw_worker *worker, struct gw_burst *burst,
+	struct encap_scope *scope, struct waiting *waiting)
 {
-	uint8_t i = burst->live[k];
+	uint32_t left = 0;
 
-	switch (gw_departure_of(worker, burst->result[i].backend)->kind) {
-	case GW_DEPART_IPIP4:
-		return run_ipip4(worker, burst, scope, k);
-	case GW_DEPART_IPIP6:
-		return run_ipip6(worker, burst, scope, k);
-	case GW_DEPART_GUE4:
-		return run_gue4(worker, burst, scope, k);
-	case GW_DEPART_GUE6:
-		return run_gue6(worker, burst, scope, k);
-	default:
+	for (uint32_t k = 0; k < waiting->count; k++) {
+		uint8_t i = waiting->place[k];
+
+		if (gw_departure_of(worker, burst->result[i].backend)->kind != GW_DEPART_OTHER) {
+			waiting->place[left++] = i;
+			continue;
+		}
 		encap_other(worker, burst, i);
 		scope->others++;
-		return k + 1;
+	}
+	waiting->count = left;
+}
+
+/* Those of the first one's kind: no kind is left and come upon again. */
+static void encap_first_kind(struct gw_worker *worker, struct gw_burst *burst,
+	struct encap_scope *scope, struct waiting *waiting)
+{
+	uint32_t backend = burst->result[waiting->place[0]].backend;
+
+	switch (gw_departure_of(worker, backend)->kind) {
+	case GW_DEPART_IPIP4:
+		run_ipip4(worker, burst, scope, waiting);
+		break;
+	case GW_DEPART_IPIP6:
+		run_ipip6(worker, burst, scope, waiting);
+		break;
+	case GW_DEPART_GUE4:
+		run_gue4(worker, burst, scope, waiting);
+		break;
+	case GW_DEPART_GUE6:
+		run_gue6(worker, burst, scope, waiting);
+		break;
+	default:
+		run_other(worker, burst, scope, waiting);
+		break;
 	}
 }
 
@@ -457,14 +487,15 @@ void gw_stage_encap(struct gw_worker *worker, struct gw_burst *burst)
 		.backend = worker->view->backend,
 		.others = (uint16_t)(burst->count - burst->live_count),
 	};
-	uint32_t count = burst->live_count, k = 0;
+	struct waiting waiting = {.count = burst->live_count};
 
 	for (uint16_t port = 0; port < engine->port_count; port++) {
 		scope.fits[port] = engine->port[port].mtu;
 		if (!scope.fits[port])
 			scope.fits[port] = GW_DEFAULT_MTU;
 	}
-	while (k < count)
-		k = encap_next(worker, burst, &scope, k);
+	memcpy(waiting.place, burst->live, sizeof(waiting.place));
+	while (waiting.count)
+		encap_first_kind(worker, burst, &scope, &waiting);
 	burst->alike = !scope.others && !(scope.ports & (scope.ports - 1));
 }

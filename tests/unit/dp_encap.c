@@ -8,6 +8,7 @@
 #include "frames.h"
 #include "suite.h"
 
+#include <rte_ethdev.h>
 #include <rte_ring.h>
 
 #include <string.h>
@@ -177,9 +178,75 @@ static void a_tag_that_the_port_took_off_is_given_back_to_the_host(void)
 	harness_stop(engine);
 }
 
+/* Backends of each kind that has a loop of its own, and of one that has none. */
+static struct gw_engine *start_kinds(void)
+{
+	static const uint8_t mode[5] = {
+		GW_ENCAP_IPIP, GW_ENCAP_IPIP, GW_ENCAP_GUE, GW_ENCAP_GUE, GW_ENCAP_GRE};
+	static const uint8_t overhead[5] = {20, 40, 28, 48, 24};
+	static const uint32_t members[5] = {0, 1, 2, 3, 4};
+	static const struct image_pool pool = {
+		.id = 0, .table_size = 65537, .members = members, .member_count = 5, .digest = 1};
+	static struct gw_backend backends[5];
+	static struct gw_next_hop hops[2];
+	struct gw_engine *engine = start();
+
+	hops[0] = image_next_hop("10.0.0.1");
+	hops[1] = image_next_hop("fd82::101");
+	for (uint32_t b = 0; b < 5; b++) {
+		backends[b] = b % 2 ? image_backend(0, 1, "fd82::11", "fd82::101")
+				    : image_backend(0, 0, "10.0.0.16", "10.0.0.1");
+		backends[b].encap = mode[b];
+		backends[b].overhead = overhead[b];
+		backends[b].gue_port = GW_HTONS(6080);
+	}
+	spec.version++;
+	spec.pools = &pool;
+	spec.backends = backends;
+	spec.backend_count = 5;
+	spec.next_hops = hops;
+	spec.next_hop_count = 2;
+	harness_load(engine, &spec);
+	return engine;
+}
+
+/* Packets to backends of all kinds, in one burst, leave as each would alone, and in their order. */
+static void kinds_mixed_in_a_burst_leave_as_each_alone(void)
+{
+	struct gw_engine *engine = start_kinds();
+	struct rte_mbuf *mbufs[GW_BURST_MAX];
+	uint32_t seen = 0;
+
+	for (uint16_t i = 0; i < GW_BURST_MAX; i++) {
+		struct frame frame = frame_v4();
+
+		frame_put16(&frame, 34, 1000 + i);
+		mbufs[i] = harness_frame(engine, frame.bytes, frame.length, 1);
+	}
+	gw_pipeline_run(engine->worker[0], 0, mbufs, GW_BURST_MAX);
+	for (uint32_t i = 0; i < GW_BURST_MAX; i++)
+		seen |= 1u << engine->worker[0]->burst.result[i].backend;
+	CU_ASSERT_EQUAL(seen, 0x1f);
+	gw_tx_flush(engine->worker[0]);
+	CU_ASSERT_EQUAL_FATAL(
+		rte_eth_rx_burst(engine->port[0].ethdev, 0, mbufs, GW_BURST_MAX), GW_BURST_MAX);
+	for (uint16_t i = 0; i < GW_BURST_MAX; i++) {
+		uint8_t alone[2048];
+		size_t length;
+
+		run_port(engine, 1000 + i, alone, &length);
+		CU_ASSERT_EQUAL(mbufs[i]->pkt_len, length);
+		CU_ASSERT(length >= FRAME_V4 + 20 &&
+			  memcmp(rte_pktmbuf_mtod(mbufs[i], void *), alone, length) == 0);
+	}
+	rte_pktmbuf_free_bulk(mbufs, GW_BURST_MAX);
+	harness_stop(engine);
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(a_checksum_over_several_segments_is_right),
 	GW_TEST(of_several_ways_the_flows_hash_chooses),
+	GW_TEST(kinds_mixed_in_a_burst_leave_as_each_alone),
 	GW_TEST(the_next_hops_tag_is_written),
 	GW_TEST(a_tag_that_the_port_took_off_is_given_back_to_the_host),
 };
