@@ -4,6 +4,7 @@
  * came in; errors go to the backend of the flow that they quote. The flow table is only read.
  */
 #include "abi/icmp.h"
+
 #include "abi/table_slot.h"
 #include "engine.h"
 #include "frame.h"

@@ -5,6 +5,7 @@
  * of a service that tracks no flows goes by the same slot, and is forgotten.
  */
 #include "abi/flow_sample.h"
+#include "abi/table_slot.h"
 #include "departure.h"
 #include "engine.h"
 #include "pipeline.h"
@@ -24,7 +25,7 @@ static void find_slots(struct gw_worker *worker, struct gw_burst *burst)
 			gw_result_drop(result, GW_DROP_NO_BACKEND);
 			continue;
 		}
-		result->slot = (uint32_t)(gw_burst_hash(worker, burst, i) % pool->table_size);
+		result->slot = gw_table_slot(gw_burst_hash(worker, burst, i), pool->table_size);
 		rte_prefetch0(&pool->slot[result->slot]);
 		burst->miss[kept++] = i;
 	}
@@ -127,7 +128,7 @@ static bool choose_untracked(struct gw_worker *worker, struct gw_burst *burst)
 			chosen &= ~(1ull << i);
 			continue;
 		}
-		result->slot = (uint32_t)(gw_burst_hash(worker, burst, i) % pool->table_size);
+		result->slot = gw_table_slot(gw_burst_hash(worker, burst, i), pool->table_size);
 		rte_prefetch0(&pool->slot[result->slot]);
 	}
 	for (uint64_t todo = chosen; todo; todo &= todo - 1) {
