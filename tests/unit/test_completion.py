@@ -52,6 +52,14 @@ def test_the_script_is_good_for_shellcheck(tmp_path, name):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize("name", PRINTS)
+def test_another_shells_name_is_refused(name):
+    done = subprocess.run([program(name), PRINTS[name], "zsh"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "zsh" in done.stderr
+    assert not done.stdout
+
+
 def test_every_command_is_offered():
     first = complete("guideway ")
     groups = {}

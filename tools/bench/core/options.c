@@ -319,8 +319,8 @@ static int read_option(struct options *options, int letter, int argc, char **arg
 		options->print_config = true;
 		break;
 	case OPTION_COMPLETION:
-		completion_print(others, OTHERS);
-		return EXIT_DONE;
+		options->completion = true;
+		break;
 	case 'q':
 		options->quiet = true;
 		break;
@@ -449,6 +449,10 @@ int options_read(struct options *options, int argc, char **argv)
 		snprintf(message, sizeof(message),
 			"unexpected '%.100s' (EAL's options go behind --)", argv[optind]);
 		return wrong(message);
+	}
+	if (options->completion) {
+		completion_print(others, OTHERS);
+		return EXIT_DONE;
 	}
 	if (asks_eal_for_help(argc, argv, optind))
 		return wrong("EAL's help cannot be had behind --; EAL's options are in DPDK's "

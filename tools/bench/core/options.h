@@ -32,6 +32,7 @@ struct options {
 	const char *from;      /* NULL: measure */
 	bool list;
 	bool print_config;
+	bool completion;
 	bool quiet;
 };
 
