@@ -13,6 +13,7 @@
 #include "bench/report/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -247,10 +248,15 @@ static bool is_folder(const char *path)
 	return !stat(path, &stat_of) && S_ISDIR(stat_of.st_mode);
 }
 
+/* Leaves no empty file where there was none: the run may fail or be ended. */
 static bool can_write(const char *path)
 {
-	FILE *file = fopen(path, "ae");
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	FILE *file;
 
+	if (fd >= 0)
+		return !close(fd) && !unlink(path);
+	file = fopen(path, "ae");
 	return file && !fclose(file);
 }
 
