@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What guideway-bench says of a machine whose other sessions nice does not hold back. */
+/* What guideway-bench says of a machine whose other sessions nice does not hold back, and of a flow
+ * table that is too small. */
 #include "suite.h"
 #include "tools/bench/core/machine.h"
+#include "tools/bench/core/measure.h"
 
 #include <string.h>
 
@@ -35,10 +37,28 @@ static void a_preferred_autogroup_is_not_warned_of(void)
 	CU_ASSERT_EQUAL(warned(1.5, false), 0);
 }
 
+static void count_untracked(void *owner, const char *text)
+{
+	*(int *)owner += strstr(text, "went untracked") != NULL;
+}
+
+static void packets_that_found_no_room_for_their_flow_are_told(void)
+{
+	struct measurement measurement = {.packets = 1000, .untracked = 10};
+	int count = 0;
+
+	measurement_warn(&measurement, count_untracked, &count);
+	CU_ASSERT_EQUAL(count, 0);
+	measurement.untracked = 30;
+	measurement_warn(&measurement, count_untracked, &count);
+	CU_ASSERT_EQUAL(count, 1);
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(a_plain_autogroup_is_warned_of_beside_other_work),
 	GW_TEST(a_plain_autogroup_does_not_matter_on_an_idle_machine),
 	GW_TEST(a_preferred_autogroup_is_not_warned_of),
+	GW_TEST(packets_that_found_no_room_for_their_flow_are_told),
 };
 
 GW_SUITE("bench_warnings", tests)

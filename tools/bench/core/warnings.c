@@ -9,6 +9,7 @@
 #define STEAL_MUCH     0.005
 #define SIBLING_MUCH   0.05
 #define NEW_MUCH       0.02
+#define UNTRACKED_MUCH 0.02
 #define BOUND_SLOW     1.1  /* over the balancer: that is no bound */
 #define SPREAD_MUCH    0.10 /* between the rounds of one figure */
 #define PREEMPTED_MUCH 10   /* a second would be the scheduler's tick on an idle machine */
@@ -136,6 +137,13 @@ void measurement_warn(const struct measurement *measurement, machine_warning *wa
 			"%.1f%% of the packets opened a flow, though all should be known: is the "
 			"flow table too small for them?",
 			(double)measurement->flows_new / (double)measurement->packets * 100);
+		warn(owner, text);
+	}
+	if ((double)measurement->untracked > UNTRACKED_MUCH * (double)measurement->packets) {
+		snprintf(text, sizeof(text),
+			"%.1f%% of the packets went untracked: the flow table had no room for "
+			"their flows",
+			(double)measurement->untracked / (double)measurement->packets * 100);
 		warn(owner, text);
 	}
 	if (measurement->outcome == OUTCOME_FIGURE &&

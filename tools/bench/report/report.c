@@ -214,6 +214,11 @@ static struct measurement worst_of(const struct report *report)
 			continue;
 		if (share > spread)
 			spread = share;
+		if ((double)one->untracked * (double)worst.packets >=
+			(double)worst.untracked * (double)one->packets) {
+			worst.untracked = one->untracked;
+			worst.packets = one->packets;
+		}
 		if (one->bound_ns.median > worst.bound_ns.median * one->ns.median)
 			worst.bound_ns.median = one->bound_ns.median / one->ns.median;
 	}
