@@ -66,8 +66,8 @@ static void series_name(const struct drawing *drawing, const struct bench_case *
 			snprintf(text, sizeof(text), "%s", what->tracked ? "tracked" : "untracked");
 		else if (id == AXIS_FAMILY)
 			snprintf(text, sizeof(text), "IPv%d", (int)what->family);
-		length += (size_t)snprintf(name + length, NAME_TEXT - length, "%s%s%s",
-			length ? " " : "", text,
+		length += (size_t)snprintf(name + length, NAME_TEXT - length, "%s%s%s%s",
+			length ? " " : "", text, axes[id].kind == AXIS_COUNT ? " " : "",
 			axes[id].kind == AXIS_COUNT ? axes[id].option : "");
 		if (length >= NAME_TEXT)
 			return;
