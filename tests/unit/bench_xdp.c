@@ -197,9 +197,14 @@ static void test_runs_go_on_while_tables_are_swapped(void)
 static void test_runs_go_on_when_the_flow_table_is_full(void)
 {
 	struct bench_case what = make_case(BENCH_IPV6, "gue", 64);
+	struct bench_sample sample;
 
 	what.table_fill = 1;
-	pass(&bench_xdp_cpu, &what);
+	sample = pass(&bench_xdp_cpu, &what);
+	CU_ASSERT(sample.untracked <= sample.packets / 50);
+	what.table_fill = GW_FLOW_WORDS_PER_FLOW; /* no word is left */
+	sample = pass(&bench_xdp_cpu, &what);
+	CU_ASSERT(sample.untracked > sample.packets / 2);
 }
 
 static void test_runs_of_untracked_packets_leave_nothing_in_the_flow_table(void)

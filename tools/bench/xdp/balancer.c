@@ -124,7 +124,7 @@ static uint64_t mix(uint64_t *state)
 void xdp_balancer_fill(struct xdp_balancer *balancer, double share)
 {
 	const struct gw_build_pool *pool = &balancer->builds[0]->pools[0];
-	uint64_t below = (uint64_t)(share * 4294967296.0), state = 1;
+	uint64_t below = (uint64_t)(share / GW_FLOW_WORDS_PER_FLOW * 4294967296.0), state = 1;
 	uint32_t seconds = (uint32_t)(now_ns() / NS_PER_SECOND);
 
 	for (uint32_t i = 0; i < balancer->object.bucket_count; i++) {

@@ -44,7 +44,7 @@ void xdp_balancer_fini(struct xdp_balancer *balancer);
 int xdp_balancer_publish(
 	struct xdp_balancer *balancer, struct gw_build *build, char why[static GW_XDP_WHY]);
 
-/* Flows that never send take up this share of the flow table's words. */
+/* Flows that never send take up this share of the room in the flow table, which has more words. */
 void xdp_balancer_fill(struct xdp_balancer *balancer, double share);
 
 /* To be called at least every second: without it the program looks up routes by itself. */
