@@ -4,8 +4,7 @@
  * a flow whose word is in the first of its two buckets, to a backend that may keep it; or to a
  * service that tracks no flows. It does what the whole program would do, by the same rules, and
  * leaves out what is sure to be asked in vain. As soon as something else turns up, the packet is
- * left to the whole program, which begins anew; until then nothing is changed but the word of a
- * flow that stays where it is, which the same packet changes but once.
+ * left to the whole program, which begins anew; until then nothing is changed.
  *
  * The order is the memory's: the bucket is the one line that is likely to be in no cache, so it is
  * asked for as soon as its place is known, and whatever does not need it is done before it is
@@ -225,40 +224,29 @@ GW_INLINE struct gw_flow_place lb_fast_place(
 	return place;
 }
 
-/*
- * What becomes of the flow's word. Nothing while the flow is established and its stamp is of this
- * very second, whatever the timeouts; false when it has expired.
- */
-GW_INLINE bool lb_fast_advance(const struct gw_xdp_config *config, uint64_t *word, uint64_t old,
-	const struct gw_packet *packet, uint32_t second)
-{
-	uint32_t settled =
-		GW_FLOW_ESTABLISHED << GW_FLOW_STATE_SHIFT | (second & GW_FLOW_STAMP_MASK);
-	uint64_t next;
-
-	if (!(packet->tcp_flags & LB_TCP_EVENTS) && ((uint32_t)old & LB_STATE_AND_STAMP) == settled)
-		return true;
-	if (gw_flow_expired(old, second, &config->timeouts))
-		return false;
-	next = gw_flow_next(old, gw_flow_event_of(GW_PROTO_TCP, packet->tcp_flags), second);
-	if (next != old)
-		gw_flow_swap(word, old, next);
-	return true;
-}
+/* A tracked flow whose word is in its first bucket. */
+struct lb_fast_flow {
+	uint64_t *word;
+	uint64_t old; /* what the word was when it was looked at */
+	uint32_t second;
+};
 
 /*
- * The backend of a tracked flow that may stay there, its id in *id and its head in *head; or NULL.
+ * The backend of a flow that may stay there, its id in *id and its head in *head; or NULL. Whether
+ * it has expired is asked of each, for that is no question to guess; what becomes of the word is
+ * (lb_fast_advance).
  */
 GW_INLINE const struct gw_backend *lb_fast_tracked(const struct gw_xdp_config *config,
 	struct gw_flow_bucket *bucket, uint32_t tag, const struct gw_packet *packet, uint32_t pool,
-	uint32_t second, uint32_t *id, union lb_head *head)
+	struct lb_fast_flow *flow, uint32_t *id, union lb_head *head)
 {
-	uint64_t *word = lb_fast_find(bucket, tag), old = *(volatile uint64_t *)word;
 	const struct gw_backend *backend;
 
-	*id = gw_flow_backend(old);
+	flow->word = lb_fast_find(bucket, tag);
+	flow->old = *(volatile uint64_t *)flow->word;
+	*id = gw_flow_backend(flow->old);
 	backend = lb_backend_at(config, *id);
-	if (gw_flow_tag(old) != tag || !backend)
+	if (gw_flow_tag(flow->old) != tag || !backend)
 		return NULL;
 	lb_head_read(backend, head);
 	if (head->entry.pool != pool)
@@ -267,7 +255,25 @@ GW_INLINE const struct gw_backend *lb_fast_tracked(const struct gw_xdp_config *c
 		!gw_backend_keeps_flow(&head->entry, pool,
 			gw_flow_event_of(GW_PROTO_TCP, packet->tcp_flags) == GW_FLOW_SYN))
 		return NULL;
-	return lb_fast_advance(config, word, old, packet, second) ? backend : NULL;
+	return gw_flow_expired(flow->old, flow->second, &config->timeouts) ? NULL : backend;
+}
+
+/*
+ * What becomes of the flow's word: nothing while the flow is established and its stamp is of this
+ * very second. With many flows nobody can predict that, and what stands behind a wrong guess is
+ * done again once the bucket's line is there: so it is the last thing of all.
+ */
+GW_INLINE void lb_fast_advance(const struct lb_fast_flow *flow, uint8_t tcp_flags)
+{
+	uint32_t settled =
+		GW_FLOW_ESTABLISHED << GW_FLOW_STATE_SHIFT | (flow->second & GW_FLOW_STAMP_MASK);
+	uint64_t next;
+
+	if (!(tcp_flags & LB_TCP_EVENTS) && ((uint32_t)flow->old & LB_STATE_AND_STAMP) == settled)
+		return;
+	next = gw_flow_next(flow->old, gw_flow_event_of(GW_PROTO_TCP, tcp_flags), flow->second);
+	if (next != flow->old)
+		gw_flow_swap(flow->word, flow->old, next);
 }
 
 /* That of the pool's table. */
@@ -384,7 +390,7 @@ GW_INLINE int lb_fast_untracked(struct xdp_md *ctx, const struct gw_xdp_config *
 /* Returns the XDP action, LB_SLOW, or LB_OTHER with lb_outbound filled. */
 GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 {
-	uint32_t zero = 0, second;
+	uint32_t zero = 0;
 	struct gw_xdp_config *config = lb_config();
 	struct gw_counters *counters = bpf_map_lookup_elem(&gw_counters, &zero);
 	const void *frame = (const void *)(long)ctx->data, *end = (const void *)(long)ctx->data_end;
@@ -393,10 +399,12 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 	struct gw_flow_bucket *bucket;
 	struct gw_packet packet = {};
 	struct gw_flow_place place;
+	struct lb_fast_flow flow;
 	struct lb_answer answer;
 	const void *claim;
 	uint64_t macs, hash = 0; /* 0: not computed, as good as always */
 	union lb_head head;
+	int result;
 
 	if (!config || !counters || !lb_common_parse(frame, end, family, &packet, &macs))
 		return LB_SLOW;
@@ -416,15 +424,18 @@ GW_INLINE int lb_fast(struct xdp_md *ctx, uint8_t family)
 	(void)*(volatile uint64_t *)bucket->word;
 	if (!lb_fast_ours(ctx, config, macs, &packet) || lb_heartbeat_stale(config))
 		return LB_SLOW;
-	second = lb_seconds_seen(config); /* the heartbeat had it looked at */
+	flow.second = lb_seconds_seen(config); /* the heartbeat had it looked at */
 	if (gw_tracing || answer.hashed || !packet.dont_fragment)
 		hash = lb_fast_hash_of(ctx, family, config, &answer);
 	backend = lb_fast_tracked(
-		config, bucket, place.tag, &packet, answer.pool, second, &choice.backend, &head);
+		config, bucket, place.tag, &packet, answer.pool, &flow, &choice.backend, &head);
 	if (!backend || !lb_fast_fits(config, &packet, &head.entry))
 		return LB_SLOW;
-	return lb_fast_to(
+	result = lb_fast_to(
 		ctx, config, counters, family, &packet, &answer, hash, backend, &head, &choice);
+	if (result != LB_SLOW)
+		lb_fast_advance(&flow, packet.tcp_flags);
+	return result;
 }
 
 /* One function a family: what differs between them is known to each. */
