@@ -8,9 +8,11 @@
 #include "tools/bench/core/machine.h"
 #include "tools/bench/core/measure.h"
 #include "tools/bench/core/pairs.h"
+#include "tools/bench/core/steady.h"
 #include "tools/bench/report/report.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +106,49 @@ static void script_run(uint32_t rounds, struct measurement *measurement)
 	const struct measure_options options = {.seconds = 0.01, .rounds = rounds};
 
 	measure_case(&options, &script_runner, &plain, measurement);
+}
+
+/* The core is slowed at the first looks of a test, as many as are left here. */
+static uint32_t slow_looks;
+
+static bool script_slowed(int cpu)
+{
+	return slow_looks && slow_looks--;
+}
+
+static void what_a_slowed_core_measured_is_measured_again(void)
+{
+	struct measure_options options = {
+		.seconds = 0.01, .rounds = 1, .steady = 2, .slowed = script_slowed};
+	struct measurement measurement;
+
+	script_reset();
+	slow_looks = 3; /* before and after the first sample, before the second */
+	measure_case(&options, &script_runner, &plain, &measurement);
+	CU_ASSERT_STRING_EQUAL(script.order, "obooob"); /* behind the warm-up's two */
+	CU_ASSERT_EQUAL(measurement.samples, 2);
+	CU_ASSERT_EQUAL(measurement.slowed, 0);
+	measurement_free(&measurement);
+
+	script_reset();
+	slow_looks = 8; /* all three tries, and one try of the balancer */
+	measure_case(&options, &script_runner, &plain, &measurement);
+	CU_ASSERT_STRING_EQUAL(script.order, "obooobb");
+	CU_ASSERT_EQUAL(measurement.slowed, 1);
+	CU_ASSERT_EQUAL(measurement.outcome, OUTCOME_FIGURE);
+	measurement_free(&measurement);
+}
+
+static void a_look_at_a_core_leaves_the_thread_where_it_was(void)
+{
+	cpu_set_t before, after;
+
+	CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof(before), &before), 0);
+	steady_begin(sched_getcpu(), 0.001);
+	steady_slowed(sched_getcpu());
+	CU_ASSERT_EQUAL(sched_getaffinity(0, sizeof(after), &after), 0);
+	CU_ASSERT(CPU_EQUAL(&before, &after));
+	CU_ASSERT_FALSE(steady_slowed(CPU_SETSIZE - 1)); /* none such: nothing can be told */
 }
 
 static bool judged(const struct bench_sample *sample, const char *word)
@@ -474,6 +519,8 @@ static void bound_slower_than_the_balancer_is_told(void)
 
 static const struct gw_test tests[] = {
 	GW_TEST(medians_are_of_the_rounds),
+	GW_TEST(what_a_slowed_core_measured_is_measured_again),
+	GW_TEST(a_look_at_a_core_leaves_the_thread_where_it_was),
 	GW_TEST(good_sample_is_a_figure),
 	GW_TEST(bound_and_balancer_take_turns),
 	GW_TEST(warm_up_goes_on_until_flows_are_known),

@@ -54,11 +54,29 @@ static void packets_that_found_no_room_for_their_flow_are_told(void)
 	CU_ASSERT_EQUAL(count, 1);
 }
 
+static void count_slowed(void *owner, const char *text)
+{
+	*(int *)owner += strstr(text, "slowed from outside in 20%") != NULL;
+}
+
+static void a_core_that_was_slowed_is_told_of(void)
+{
+	struct measurement measurement = {.samples = 10, .slowed = 1};
+	int count = 0;
+
+	measurement_warn(&measurement, count_slowed, &count);
+	CU_ASSERT_EQUAL(count, 0);
+	measurement.slowed = 2;
+	measurement_warn(&measurement, count_slowed, &count);
+	CU_ASSERT_EQUAL(count, 1);
+}
+
 static const struct gw_test tests[] = {
 	GW_TEST(a_plain_autogroup_is_warned_of_beside_other_work),
 	GW_TEST(a_plain_autogroup_does_not_matter_on_an_idle_machine),
 	GW_TEST(a_preferred_autogroup_is_not_warned_of),
 	GW_TEST(packets_that_found_no_room_for_their_flow_are_told),
+	GW_TEST(a_core_that_was_slowed_is_told_of),
 };
 
 GW_SUITE("bench_warnings", tests)

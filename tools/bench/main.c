@@ -353,6 +353,7 @@ static int measure(struct options *options, const struct machine *machine, struc
 	struct measure_options how = {.machine = machine_of(options, machine, report.huge_pages),
 		.seconds = options->seconds,
 		.rounds = options->rounds,
+		.steady = options->steady,
 		.tsc_hz = machine->tsc_hz,
 		.stop = &interrupted};
 	cpu_set_t cpus;

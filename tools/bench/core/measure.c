@@ -2,6 +2,7 @@
 #include "measure.h"
 
 #include "pairs.h"
+#include "steady.h"
 #include "watch.h"
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 #define NEW_ENOUGH	0.9
 #define NEW_SLACK	200
 #define SWAPS_ENOUGH	0.8
+#define STEADY_GLANCE	0.05
+#define STEADY_SECONDS	1 /* to find out what the core can do */
 
 struct session {
 	const struct measure_options *options;
@@ -258,12 +261,34 @@ static bool take_pair(struct session *session, bool held_first, struct bench_sam
 	return true;
 }
 
+/* A sample of a round: in mode cpu of a core at its own speed, if that can be had. */
+static bool take_steady(
+	struct session *session, enum bench_subject subject, struct bench_sample *sample)
+{
+	const struct measure_options *options = session->options;
+	bool (*look)(int cpu) = options->slowed ? options->slowed : steady_slowed;
+	uint32_t left = options->steady;
+	bool slowed;
+
+	if (strcmp(session->what->mode, "cpu"))
+		return take(session, subject, options->seconds, sample);
+	do {
+		slowed = look(options->machine.cpu);
+		if (!take(session, subject, options->seconds, sample))
+			return false;
+		slowed |= look(options->machine.cpu);
+	} while (slowed && left--);
+	session->result->samples++;
+	session->result->slowed += slowed;
+	return true;
+}
+
 static bool take_balancer(struct session *session, struct bench_sample *balancer)
 {
 	bool good = true;
 
 	if (!session->pairs.a_round)
-		return take(session, BENCH_BALANCER, session->options->seconds, balancer);
+		return take_steady(session, BENCH_BALANCER, balancer);
 	*balancer = (struct bench_sample){0};
 	for (uint32_t i = 0; i < session->pairs.a_round && good; i++)
 		good = take_pair(session, i % 2, balancer);
@@ -296,8 +321,7 @@ static bool take_round(struct session *session, struct measure_round *round)
 	struct measurement *result = session->result;
 	struct bench_sample bound, balancer;
 
-	if (!take(session, BENCH_BOUND, session->options->seconds, &bound) ||
-		!take_balancer(session, &balancer))
+	if (!take_steady(session, BENCH_BOUND, &bound) || !take_balancer(session, &balancer))
 		return false;
 	round->ns = per_packet(balancer.seconds * 1e9, &balancer);
 	round->bound_ns = per_packet(bound.seconds * 1e9, &bound);
@@ -347,6 +371,9 @@ static void take_rounds(struct session *session, double *room)
 
 	if (!warm_up(session))
 		return;
+	if (!strcmp(session->what->mode, "cpu"))
+		steady_begin(session->options->machine.cpu,
+			session->options->steady ? STEADY_SECONDS : STEADY_GLANCE);
 	watch_begin(&watch, session->options->machine.cpu);
 	for (uint32_t i = 0; i < session->options->rounds; i++) {
 		tell(session, "round", i + 1);

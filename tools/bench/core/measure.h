@@ -59,6 +59,8 @@ struct measurement {
 	double steal_share;  /* of the measured core's time */
 	uint64_t preempted;  /* involuntary context switches while it was measured */
 	double sibling_busy; /* of its sibling thread's time; 0: none */
+	uint32_t samples;    /* of mode cpu, that the figure is made of */
+	uint32_t slowed;     /* of them, taken while the core was slowed from outside (steady.h) */
 	bool synthetic;	     /* no network card */
 	json_t *described;   /* what the runner says of itself; may be NULL */
 	json_t *found;	     /* … and of this run */
@@ -68,6 +70,8 @@ struct measure_options {
 	struct bench_machine machine;
 	double seconds;
 	uint32_t rounds;
+	uint32_t steady;	 /* a slowed sample is taken again so often, in mode cpu */
+	bool (*slowed)(int cpu); /* NULL: steady_slowed */
 	const cpu_set_t *cpus; /* of the process, before EAL pinned its first thread; may be NULL */
 	double tsc_hz;	       /* 0: not known */
 	const volatile sig_atomic_t *stop; /* becomes other than 0: end soon; may be NULL */

@@ -13,6 +13,7 @@
 #define SECONDS_MAX	3600
 #define ROUNDS_DEFAULT	5
 #define ROUNDS_MAX	1000
+#define STEADY_MAX	1000
 #define RESOLUTION_MIN	0.0001
 #define RESOLUTION_MAX	0.5
 #define REPEATS_MAX	100
@@ -67,6 +68,10 @@ static const char help[] = WHAT_HELP
 	"How:\n"
 	"  --seconds S         of each measurement (default 0.3)\n"
 	"  --rounds N          measurements of the balancer and of the bound, in turn (default 5)\n"
+	"  --steady N          cpu: measure again, up to N times, what was measured while the core "
+	"was\n"
+	"                      slowed from outside, as by a virtual machine's neighbour (default "
+	"0)\n"
 	"  --cpu N             the measured core (default: an isolated one, else the last)\n"
 	"  --generator-cpu N   the generator's and main thread's core (default: another one)\n"
 	"  --gen PORT          nic: the port that sends and receives\n"
@@ -109,6 +114,7 @@ enum {
 	OPTION_LISTEN,
 	OPTION_RESOLUTION,
 	OPTION_REPEATS,
+	OPTION_STEADY,
 	OPTION_HUGE,
 	OPTION_NO_HUGE,
 	OPTION_JSON,
@@ -131,6 +137,7 @@ static const struct option others[] = {
 	{"listen", required_argument, NULL, OPTION_LISTEN},
 	{"resolution", required_argument, NULL, OPTION_RESOLUTION},
 	{"repeats", required_argument, NULL, OPTION_REPEATS},
+	{"steady", required_argument, NULL, OPTION_STEADY},
 	{"huge", required_argument, NULL, OPTION_HUGE},
 	{"no-huge", no_argument, NULL, OPTION_NO_HUGE},
 	{"json", optional_argument, NULL, OPTION_JSON},
@@ -265,6 +272,10 @@ static int read_measuring(struct options *options, int letter)
 	case OPTION_REPEATS:
 		status = read_int("repeats", optarg, 0, REPEATS_MAX, &number);
 		options->repeats = (uint32_t)number;
+		return status;
+	case OPTION_STEADY:
+		status = read_int("steady", optarg, 0, STEADY_MAX, &number);
+		options->steady = (uint32_t)number;
 		return status;
 	case OPTION_HUGE:
 		status = read_int("huge", optarg, 1, HUGE_MAX, &number);

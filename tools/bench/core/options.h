@@ -23,6 +23,7 @@ struct options {
 	const char *gen, *dut, *listen;
 	double resolution; /* 0: the runner's */
 	uint32_t repeats;
+	uint32_t steady;
 	char *eal_args; /* joined by blanks; owned */
 	uint32_t huge;	/* pages of 2 MB to reserve for the run; 0: none */
 	bool no_huge;

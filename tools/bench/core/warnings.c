@@ -11,6 +11,7 @@
 #define NEW_MUCH       0.02
 #define UNTRACKED_MUCH 0.02
 #define BOUND_SLOW     1.1  /* over the balancer: that is no bound */
+#define SLOWED_MUCH    0.10 /* of the measurements */
 #define SPREAD_MUCH    0.10 /* between the rounds of one figure */
 #define PREEMPTED_MUCH 10   /* a second would be the scheduler's tick on an idle machine */
 
@@ -124,6 +125,14 @@ void measurement_warn(const struct measurement *measurement, machine_warning *wa
 	if (measurement->sibling_busy > SIBLING_MUCH) {
 		snprintf(text, sizeof(text), "the core's other thread was %.0f%% busy",
 			measurement->sibling_busy * 100);
+		warn(owner, text);
+	}
+	if ((double)measurement->slowed > SLOWED_MUCH * (double)measurement->samples) {
+		snprintf(text, sizeof(text),
+			"the core was slowed from outside in %.0f%% of the measurements (--steady "
+			"N "
+			"takes them again)",
+			(double)measurement->slowed / (double)measurement->samples * 100);
 		warn(owner, text);
 	}
 	if (measurement->preempted > PREEMPTED_MUCH) {

@@ -142,13 +142,15 @@ static json_t *run_json(const struct measurement *measurement, const struct swee
 	bool valid = measurement->outcome == OUTCOME_FIGURE;
 
 	json_object_update_new(run,
-		json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "valid", valid,
+		json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:f}", "valid", valid,
 			"synthetic", measurement->synthetic, "lost", (json_int_t)measurement->lost,
 			"offered", (json_int_t)measurement->offered, "packets",
 			(json_int_t)measurement->packets, "sampled",
 			(json_int_t)measurement->sampled, "swaps", (json_int_t)measurement->swaps,
 			"steal_share", measurement->steal_share, "preempted",
-			(json_int_t)measurement->preempted));
+			(json_int_t)measurement->preempted, "slowed_share",
+			measurement->samples ? (double)measurement->slowed / measurement->samples
+					     : 0.0));
 	if (valid) {
 		add_figures(run, measurement);
 		measurement_warn(measurement, append_warning, warnings);

@@ -207,6 +207,11 @@ static struct measurement worst_of(const struct report *report)
 			worst.sibling_busy = one->sibling_busy;
 		if (one->preempted > worst.preempted)
 			worst.preempted = one->preempted;
+		if ((uint64_t)one->slowed * worst.samples >=
+			(uint64_t)worst.slowed * one->samples) {
+			worst.slowed = one->slowed;
+			worst.samples = one->samples;
+		}
 		if (one->what->asked_size)
 			worst.what = one->what;
 		worst.unasked |= one->unasked;
