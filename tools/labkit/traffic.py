@@ -162,8 +162,9 @@ class Traffic:
 
     def events(self):
         with open(self.path, encoding="utf-8") as stream:
-            # the last line may be half written
-            return [json.loads(line) for line in stream if line.endswith("\n")]
+            # The last line may be half written. All is read at once: read line by line, its other half might come as the next line.
+            whole = stream.read().rpartition("\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
 
     def requests(self, after=0.0, before=float("inf")):
         """Requests that began in a span of time."""
