@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "measure.h"
 
+#include "clock.h"
 #include "pairs.h"
 #include "steady.h"
 #include "watch.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WARM_UP_FLOWS	4  /* packets a flow, in random order: 98 % of them were seen */
 #define WARM_UP_SECONDS 30 /* at most */
@@ -176,14 +176,6 @@ static bool take(struct session *session, enum bench_subject subject, double sec
 	return false;
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void tell(const struct session *session, const char *step, uint32_t done)
 {
 	if (session->options->progress)
@@ -194,7 +186,7 @@ static void tell(const struct session *session, const char *step, uint32_t done)
 /* Caches, branch predictors and the flow table are as they will stay. */
 static bool warm_up(struct session *session)
 {
-	double end = now() + WARM_UP_SECONDS;
+	double end = bench_clock_seconds() + WARM_UP_SECONDS;
 	uint64_t enough = session->what->flows * WARM_UP_FLOWS, seen = 0;
 	struct bench_sample sample;
 
@@ -207,7 +199,7 @@ static bool warm_up(struct session *session)
 		if (!take(session, BENCH_BALANCER, session->options->seconds, &sample))
 			return false;
 		seen += sample.packets;
-	} while (seen < enough && now() < end);
+	} while (seen < enough && bench_clock_seconds() < end);
 	return true;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "steady.h"
 
+#include "clock.h"
+
 #include <sched.h>
-#include <stdint.h>
-#include <time.h>
 
 #define SPINS	   2	 /* the shorter one counts: a timer's interrupt may fall into one */
 #define SPIN_TURNS 20000 /* of 16 additions */
@@ -12,19 +12,11 @@
 
 static double shortest; /* 0: none yet */
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* Eight chains of additions that do not wait for each other; the compiler must not join them. */
 static double spin(void)
 {
 	uint64_t chain[8] = {0};
-	double begin = now();
+	double begin = bench_clock_seconds();
 
 	for (uint32_t i = 0; i < SPIN_TURNS; i++) {
 #pragma GCC unroll 16
@@ -33,7 +25,7 @@ static double spin(void)
 			__asm__ volatile("" : "+r"(chain[k % 8]));
 		}
 	}
-	return now() - begin;
+	return bench_clock_seconds() - begin;
 }
 
 /* The time of a spin on that CPU; 0: this thread may not go there. */
@@ -67,10 +59,10 @@ bool steady_slowed(int cpu)
 void steady_begin(int cpu, double seconds)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	double end = now() + seconds;
+	double end = bench_clock_seconds() + seconds;
 
 	if (shortest)
 		return;
-	while (spin_on(cpu) && now() < end)
+	while (spin_on(cpu) && bench_clock_seconds() < end)
 		nanosleep(&pause, NULL);
 }

@@ -11,6 +11,7 @@
  * table stay.
  */
 #include "bench/core/bench.h"
+#include "bench/core/clock.h"
 #include "bench/core/counted.h"
 #include "control/builder.h"
 #include "dataplane/engine.h"
@@ -111,14 +112,6 @@ static void all_stop(struct cpu_bench *bench)
 	}
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
 /* False: a signal came before. */
 static bool sleep_until(int64_t ns)
 {
@@ -131,17 +124,17 @@ static bool sleep_until(int64_t ns)
 static int wait_for(struct cpu_bench *bench, bool (*so_far)(const struct vdev *vdev),
 	int64_t seconds, char *message)
 {
-	int64_t late = now_ns() + seconds * NS_PER_SECOND;
+	int64_t late = (int64_t)bench_clock_ns() + seconds * NS_PER_SECOND;
 
 	while (!so_far(bench->vdev)) {
-		if (now_ns() > late) {
+		if ((int64_t)bench_clock_ns() > late) {
 			snprintf(message, BENCH_MESSAGE,
 				"a worker did not get its work done within %" PRId64
 				" s: is its CPU taken?",
 				seconds);
 			return -ETIMEDOUT;
 		}
-		sleep_until(now_ns() + POLL_NS);
+		sleep_until((int64_t)bench_clock_ns() + POLL_NS);
 	}
 	return 0;
 }
@@ -221,7 +214,7 @@ static struct vdev_offer offer_of(const struct bench_case *what)
 static int attend(struct cpu_bench *bench, int64_t end, bool swaps, struct bench_sample *sample,
 	char *message)
 {
-	int64_t begin = now_ns(), second = begin + NS_PER_SECOND, swap = INT64_MAX;
+	int64_t begin = (int64_t)bench_clock_ns(), second = begin + NS_PER_SECOND, swap = INT64_MAX;
 
 	if (swaps && bench->what.swaps_per_second && !bench->swaps_held)
 		swap = begin + NS_PER_SECOND / bench->what.swaps_per_second;
@@ -269,7 +262,8 @@ static int measure_one(struct cpu_bench *bench, enum cpu_subject subject, double
 	if (!error)
 		error = wait_for(bench, vdev_begun, BURST_SECONDS, message);
 	if (!error)
-		error = attend(bench, now_ns() + (int64_t)(seconds * (double)NS_PER_SECOND),
+		error = attend(bench,
+			(int64_t)bench_clock_ns() + (int64_t)(seconds * (double)NS_PER_SECOND),
 			balancer, sample, message);
 	vdev_halt(bench->vdev);
 	late = error ? 0 : wait_for(bench, vdev_ended, BURST_SECONDS, message);

@@ -5,6 +5,7 @@
  * the same queues, the bound. What guideway-dataplane has and this has not: the control socket
  * (the snapshots come from bench_build) and the host thread (the next hops are given).
  */
+#include "bench/core/clock.h"
 #include "bench/dpdk/forwarder.h"
 #include "control/builder.h"
 #include "control/publisher.h"
@@ -23,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define POOL_CACHE     256
 #define BUFFERS_WORKER 8192
@@ -47,14 +47,6 @@ struct subject {
 };
 
 static struct subject subject;
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 /* ---- snapshots */
 
@@ -192,7 +184,7 @@ static int start_workers(enum bench_subject as)
 
 	subject.as = as;
 	subject.swaps = 0;
-	subject.next_swap_ns = clock_ns();
+	subject.next_swap_ns = bench_clock_ns();
 	for (uint16_t i = 0; i < engine->worker_count && !error; i++) {
 		subject.before[i] = engine->worker[i]->stats;
 		subject.forwarder[i] =
@@ -292,7 +284,7 @@ static int swap_due(void)
 
 	if (!rate || !subject.running || subject.as != BENCH_BALANCER)
 		return -1;
-	now = clock_ns();
+	now = bench_clock_ns();
 	if (now >= subject.next_swap_ns) {
 		if (put_in_force(message) == 0)
 			subject.swaps++;

@@ -2,6 +2,7 @@
 #include "balancer.h"
 
 #include "abi/flow_word.h"
+#include "bench/core/clock.h"
 #include "bench/core/counted.h"
 #include "control/builder.h"
 #include "xdp_lb.skel.h"
@@ -14,22 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_SECOND 1000000000ull
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 void xdp_balancer_beat(struct xdp_balancer *balancer)
 {
-	__atomic_store_n(&balancer->object.config->heartbeat_ns, now_ns(), __ATOMIC_RELEASE);
+	__atomic_store_n(
+		&balancer->object.config->heartbeat_ns, bench_clock_ns(), __ATOMIC_RELEASE);
 }
 
 /* ---- opening */
@@ -125,7 +118,7 @@ void xdp_balancer_fill(struct xdp_balancer *balancer, double share)
 {
 	const struct gw_build_pool *pool = &balancer->builds[0]->pools[0];
 	uint64_t below = (uint64_t)(share / GW_FLOW_WORDS_PER_FLOW * 4294967296.0), state = 1;
-	uint32_t seconds = (uint32_t)(now_ns() / NS_PER_SECOND);
+	uint32_t seconds = (uint32_t)(bench_clock_ns() / NS_PER_SECOND);
 
 	for (uint32_t i = 0; i < balancer->object.bucket_count; i++) {
 		uint64_t *word = balancer->object.flows[i].word;

@@ -14,6 +14,7 @@
  */
 #include "balancer.h"
 #include "bench/core/bench.h"
+#include "bench/core/clock.h"
 #include "bench_feed.h"
 #include "bench_link.h"
 #include "bench_link.skel.h"
@@ -69,14 +70,6 @@ struct link_run {
 	uint8_t in[FRONT + BENCH_FRAME_MAX];
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
 static int explain(char message[BENCH_MESSAGE], const char *what, int error)
 {
 	snprintf(message, BENCH_MESSAGE, "xdp link: %s: %s", what, strerror(-error));
@@ -90,14 +83,14 @@ static void drain(const struct link_run *run)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
 	const volatile uint64_t *arrived = &run->programs->bss->arrived.packets;
-	uint64_t last = *arrived, since = now_ns();
+	uint64_t last = *arrived, since = bench_clock_ns();
 
 	while (*arrived < run->programs->bss->sent.packets &&
-		now_ns() - since < DRAIN_MS * NS_PER_MS) {
+		bench_clock_ns() - since < DRAIN_MS * NS_PER_MS) {
 		nanosleep(&pause, NULL);
 		if (*arrived != last) {
 			last = *arrived;
-			since = now_ns();
+			since = bench_clock_ns();
 		}
 	}
 }
@@ -122,14 +115,14 @@ static int run_call(struct link_run *run, bool sampling, struct passed *passed)
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = run->in, .data_size_in = size,
 		.ctx_in = &context, .ctx_size_in = sizeof(context), .repeat = (int)run->call,
 		.flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = BATCH);
-	uint64_t begin = now_ns(), busy = xdp_link_net_busy(&run->net), took;
+	uint64_t begin = bench_clock_ns(), busy = xdp_link_net_busy(&run->net), took;
 	double ns = 0;
 
 	forget_last(run, sampling);
 	xdp_balancer_beat(&run->balancer);
 	if (bpf_prog_test_run_opts(bpf_program__fd(run->programs->progs.link_generate), &options))
 		return -errno;
-	took = now_ns() - begin;
+	took = bench_clock_ns() - begin;
 	drain(run);
 	passed->sent += shared->sent.packets;
 	passed->arrived += shared->arrived.packets;
@@ -340,7 +333,7 @@ static int run_rounds(
 {
 	struct link_run *run = state;
 	struct passed passed[XDP_FEED_SIZES] = {0};
-	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
+	uint64_t end = bench_clock_ns() + (uint64_t)(seconds * 1e9);
 	int error = use_subject(run, subject);
 
 	xdp_feed_at_random(&run->programs->bss->feed, run->what);
@@ -351,7 +344,7 @@ static int run_rounds(
 			if (!error)
 				judge(run, sample);
 		}
-	} while (!error && now_ns() < end);
+	} while (!error && bench_clock_ns() < end);
 	if (!error)
 		sum_up(run, passed, sample);
 	return error;
