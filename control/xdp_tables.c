@@ -189,8 +189,8 @@ static void fill_slots(
 		slots[i] = (uint16_t)members[table[i]];
 }
 
-static void fill_rows(
-	struct gw_pool_row *rows, const struct gw_snapshot *snapshot, const struct gw_pool *pool)
+static void fill_rows(struct gw_pool_row *rows, const struct gw_snapshot *snapshot,
+	const struct gw_pool *pool, uint64_t members_hash)
 {
 	size_t position =
 		(size_t)(pool - (const struct gw_pool *)section(snapshot, &snapshot->data->pools));
@@ -203,7 +203,7 @@ static void fill_rows(
 	rows->head = (struct gw_pool_head){
 		.table_size = pool->table_size,
 		.member_count = pool->member_count,
-		.members_hash = known_of(snapshot, pool).members_hash,
+		.members_hash = members_hash,
 		.pool = pool->id,
 		.table_version = pool->table_version,
 		.digest = pool->digest,
@@ -217,7 +217,8 @@ static void fill_rows(
 }
 
 /* A descriptor of the pool's inner map, filled, or -errno. */
-static int make_inner(const struct gw_snapshot *snapshot, const struct gw_pool *pool)
+static int make_inner(
+	const struct gw_snapshot *snapshot, const struct gw_pool *pool, uint64_t members_hash)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
 	uint32_t rows = rows_for(pool);
@@ -235,7 +236,7 @@ static int make_inner(const struct gw_snapshot *snapshot, const struct gw_pool *
 		close(fd);
 		return error;
 	}
-	fill_rows(memory, snapshot, pool);
+	fill_rows(memory, snapshot, pool, members_hash);
 	munmap(memory, bytes);
 	return fd;
 }
@@ -277,7 +278,7 @@ static int store_pools(struct gw_xdp_tables *tables, const struct gw_snapshot *s
 		if (known_equal(&tables->pools[pools[i].id], &wanted))
 			continue;
 		ids[count] = pools[i].id;
-		fds[count] = make_inner(snapshot, &pools[i]);
+		fds[count] = make_inner(snapshot, &pools[i], wanted.members_hash);
 		if (fds[count] < 0)
 			error = fds[count];
 		else
