@@ -194,8 +194,9 @@ GW_INLINE struct lb_outbound *lb_outbound(void)
 
 /*
  * CLOCK_MONOTONIC, a tick coarse. It moves with the kernel's ticks, whose number is read without a
- * call, so the clock itself is asked, and divided, but once a tick. Before a reader sees a tick's
- * number its time is there; it may be the next one's already.
+ * call, so the clock itself is asked, and divided, but once a tick. A tick's number may stand
+ * beside the time of the one before or behind it, when CPUs or the kernel are just changing them:
+ * for a tick.
  */
 struct lb_clock {
 	uint64_t tick;
