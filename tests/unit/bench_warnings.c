@@ -37,38 +37,42 @@ static void a_preferred_autogroup_is_not_warned_of(void)
 	CU_ASSERT_EQUAL(warned(1.5, false), 0);
 }
 
-static void count_untracked(void *owner, const char *text)
+struct wanted_text {
+	const char *words;
+	int count;
+};
+
+static void count_text(void *owner, const char *text)
 {
-	*(int *)owner += strstr(text, "went untracked") != NULL;
+	struct wanted_text *wanted = owner;
+
+	wanted->count += strstr(text, wanted->words) != NULL;
+}
+
+static int told(const struct measurement *measurement, const char *words)
+{
+	struct wanted_text wanted = {.words = words};
+
+	measurement_warn(measurement, count_text, &wanted);
+	return wanted.count;
 }
 
 static void packets_that_found_no_room_for_their_flow_are_told(void)
 {
 	struct measurement measurement = {.packets = 1000, .untracked = 10};
-	int count = 0;
 
-	measurement_warn(&measurement, count_untracked, &count);
-	CU_ASSERT_EQUAL(count, 0);
+	CU_ASSERT_EQUAL(told(&measurement, "went untracked"), 0);
 	measurement.untracked = 30;
-	measurement_warn(&measurement, count_untracked, &count);
-	CU_ASSERT_EQUAL(count, 1);
-}
-
-static void count_slowed(void *owner, const char *text)
-{
-	*(int *)owner += strstr(text, "slowed from outside in 20%") != NULL;
+	CU_ASSERT_EQUAL(told(&measurement, "went untracked"), 1);
 }
 
 static void a_core_that_was_slowed_is_told_of(void)
 {
 	struct measurement measurement = {.samples = 10, .slowed = 1};
-	int count = 0;
 
-	measurement_warn(&measurement, count_slowed, &count);
-	CU_ASSERT_EQUAL(count, 0);
+	CU_ASSERT_EQUAL(told(&measurement, "slowed from outside"), 0);
 	measurement.slowed = 2;
-	measurement_warn(&measurement, count_slowed, &count);
-	CU_ASSERT_EQUAL(count, 1);
+	CU_ASSERT_EQUAL(told(&measurement, "slowed from outside in 20%"), 1);
 }
 
 static const struct gw_test tests[] = {
